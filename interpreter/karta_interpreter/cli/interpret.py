@@ -18,7 +18,7 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import Data, full_name, one_line, say, written
 from karta_interpreter.definitions.karta import Definition, Known, resolved
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
-from karta_interpreter.engine.explain import Fact, warnings_about
+from karta_interpreter.engine.explain import Fact, warnings_of
 from karta_interpreter.engine.operations import Call, Operation, Options
 
 _EXAMPLES = """\b
@@ -116,8 +116,7 @@ def _warnings(definition: Definition, calls: Iterable[Call], objects: Known) -> 
         fact
         for call in calls
         if not definition.scripts.of(call.operation)
-        for obj in (call.object, *({**call.object, "status": item.status} for item in call.items))
-        for fact in warnings_about(resolved(definition, obj, objects), obj, call.operation)
+        for fact in warnings_of(resolved(definition, call.object, objects), call)
     ]
 
 

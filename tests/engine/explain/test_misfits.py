@@ -9,8 +9,9 @@ from karta_interpreter.base.findings import Severity
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.loading import load_object
 from karta_interpreter.definitions.sources.files import load_catalogue
-from karta_interpreter.engine.explain import warnings_about
+from karta_interpreter.engine.explain import explain, warnings_about
 from karta_interpreter.engine.explain.misfits import misfit_warnings
+from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from tests.engine.explain.conftest import Define, pods, train
 from tests.support.rows import rows
 
@@ -431,6 +432,40 @@ def test_types_that_a_definition_reads(define: Define, more: dict[str, Any], not
     found = [fact.note.partition(" (as the definition reads it)")[0] for fact in misfit_warnings(define(), obj)]
 
     assert found == notes
+
+
+@rows(
+    ("changes", "notes"),
+    [
+        pytest.param({"annotations": {}}, ["annotations: is it metadata.annotations?"], id="annotations"),
+        pytest.param(
+            {"status": {"status": {"phase": "On"}}}, ["status.status: write its fields in its place"], id="status"
+        ),
+        pytest.param({"status": {"status": "On"}}, [], id="a text called status"),
+        pytest.param({"labels": {}, "data": {"data": {}}}, ["labels: is it metadata.labels?"], id="labels"),
+    ],
+)
+def test_fields_of_any_kind_in_another_place(define: Define, changes: dict[str, Any], notes: list[str]) -> None:
+    found = warnings_about(define(), train() | changes, Operation.INTERPRET_STATUS)
+
+    unknown = ": there is no such field (as the definition reads it): "
+    assert [fact.note for fact in found] == [note.replace(": ", unknown, 1) for note in notes]
+
+
+def test_fields_of_any_kind_are_not_sought_in_the_writers_of_fields(define: Define) -> None:
+    obj = train({"name": "hot", "template": pods()})
+    obj["metadata"]["managedFields"] = [{"fieldsV1": {"f:resources": {"f:requests": {"f:cpu": {}}}}}]
+
+    assert not warnings_about(define(), obj)
+
+
+def test_status_of_a_cluster_below_another_status(define: Define) -> None:
+    items = StatusItem("north", {"phase": "On"}), StatusItem("south", {"status": {"phase": "On"}})
+    explanation = explain(define(), Call(Operation.AGGREGATE_STATUS, train(), items=items))
+
+    assert [fact.note for fact in explanation.warnings] == [
+        "south: status.status: there is no such field (as the definition reads it): write its fields in its place"
+    ]
 
 
 def test_few_of_many_are_shown(define: Define) -> None:

@@ -73,6 +73,7 @@ def test_call_has_only_inputs_of_its_operation() -> None:
         pytest.param([("north", {"turning": 1}), ("south", {"turning": 1})], None, id="two clusters"),
         pytest.param([("north", {"turning": 1}), ("north", {"turning": 1})], "more than once", id="a cluster twice"),
         pytest.param([("north", {"apiVersion": "v1", "status": {}})], "is a whole object", id="an object as status"),
+        pytest.param([("north", {"status": {"turning": 1}})], "has only a status", id="a status in a status"),
     ],
 )
 def test_odd_statuses_are_named_in_a_success(statuses: list[tuple[str, Any]], note: str | None) -> None:

@@ -61,8 +61,9 @@ def misfits(
     size: must be a number, not a string (Toys 1.0) - write it without quotes
     sets: must be a list, not an object (Toys 1.0) - write the entry after a dash, as the only one of a list
     """
-    # Another object has the fields of its kind, and a part of pods those of pods. A container may have others.
-    is_other = (
+    # Another object has the fields of its kind, and a part of pods those of pods. A container may have others. Writers
+    # of fields have the names of others.
+    is_other = path[-1:] == ("managedFields",) or (
         is_read
         and path
         and get(value, ("image",)) is None
@@ -84,7 +85,9 @@ def misfits(
     if finding := _misfit(schema, value, path, around):
         yield replace(finding, message=f"{finding.message} ({release})")
         return
-    for name, part, inner in _parts(schema, value, path, is_known=is_read or inside is not None):
+    is_doubled = isinstance(value, dict) and value.keys() == {*path[-1:]} and isinstance(get(value, path[-1:]), dict)
+    is_known = is_read or inside is not None or not path or is_doubled
+    for name, part, inner in _parts(schema, value, path, is_known=is_known):
         if inner is not None:
             yield from misfits(inner, part, release, (*path, name), around, with_pods=with_pods, is_read=is_read)
         elif path or name not in _OF_OBJECTS:
@@ -112,7 +115,11 @@ def _parts(
 def _is_slip(name: str, value: Object, path: Path, known: Mapping[str, Object]) -> bool:
     """Return whether an unknown field is misspelt, has the name of the part that it is in, or is a level too high."""
     absent = known.keys() - value.keys()
-    around = (other for other, field in known.items() if name in _INSIDE and name in dict(fields(field)))
+    around = (
+        other
+        for other, field in known.items()
+        if (name in _INSIDE or (not path and other in value)) and name in dict(fields(field))
+    )
     is_above = any(get(value, (other, name)) is None for other in around)
     # As the requests of a step, which Tekton has renamed.
     is_renamed = name == "resources" and any(other.lower().endswith(name) for other in absent)
@@ -188,7 +195,7 @@ def _place(name: str, part: JSON, path: Path, around: Around) -> str:
     schema, value = around[-1]
     names = dict(fields(schema))
     is_within = any(name in dict(fields(field)) for field in names.values())
-    if isinstance(part, dict) and part and part.keys() <= names.keys() and not is_within:
+    if isinstance(part, dict) and part and (name in path[-1:] or part.keys() <= names.keys()) and not is_within:
         return "write its fields in its place"
     if meant := almost(name, (other for other, field in names.items() if not _misfit(field, part, path, around))):
         return f"did you mean {meant}?"

@@ -103,9 +103,11 @@ def unusable(source: str, error: BaseException) -> ClusterError:
         return ClusterError(f"{source} cannot be used: {error}; name one with --kubeconfig", reason=NO_KUBECONFIG)
     # kubernetes_asyncio has one exception for all faults of a kubeconfig. Only its text distinguishes them.
     reason = "NoContext" if type(error) is LookupError or "/contexts list" in str(error) else "Configuration"
-    hint = "check the file, the context, and the files and programs that it names"
-    if reason == "NoContext":
-        hint = "`kubectl config get-contexts` lists those of a kubeconfig"
+    hint = (
+        "`kubectl config get-contexts` lists those of a kubeconfig"
+        if reason == "NoContext"
+        else "check the file, the context, and the files and programs that it names"
+    )
     # The library does not check the structure of the file.
     what = (
         "it is not a kubeconfig"

@@ -8,7 +8,7 @@ from karta_interpreter.engine.explain.count_warnings import COUNT_MISSPELT
 from karta_interpreter.engine.explain.explain import explain, outline
 from karta_interpreter.engine.explain.explanation import OBSERVED, Explanation, Fact, InterpreterLayer, Place, path_of
 from karta_interpreter.engine.explain.pod_warnings import PODS_NOT_FOUND
-from karta_interpreter.engine.explain.warnings import finds_pods, never_found, warnings_about
+from karta_interpreter.engine.explain.warnings import finds_pods, never_found, warnings_about, warnings_of
 
 __all__ = [
     "COUNT_MISSPELT",
@@ -24,4 +24,5 @@ __all__ = [
     "outline",
     "path_of",
     "warnings_about",
+    "warnings_of",
 ]

@@ -22,7 +22,7 @@ from karta_interpreter.engine.explain.replicas import (
 )
 from karta_interpreter.engine.explain.retention import retention_facts
 from karta_interpreter.engine.explain.status import health_facts, mapping_facts, status_facts
-from karta_interpreter.engine.explain.warnings import warnings_about
+from karta_interpreter.engine.explain.warnings import warnings_of
 from karta_interpreter.engine.operations import (
     CARRIED,
     DEFAULT_OPTIONS,
@@ -78,7 +78,7 @@ def _facts(definition: Definition, call: Call, options: Options, results: Result
         field = annotation_field("lua") if script in definition.annotations.lua else ""
         yield Fact("script", f"script {script.name} answers; what it reads is not traced", field=field)
     if not scripts and definition.answers(call.operation):
-        yield from warnings_about(definition, call.object, call.operation)
+        yield from warnings_of(definition, call)
         yield from _EXPLAINED[call.operation].facts(definition, call, options, results)
 
 

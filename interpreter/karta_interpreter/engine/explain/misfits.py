@@ -20,15 +20,21 @@ from karta_interpreter.engine.explain.reading import place_at
 
 _MOST: Final = 20
 _MOST_SCHEMAS: Final = 32
+_PARTS: Final = {
+    **dict.fromkeys(("metadata", "name", "namespace", "labels", "annotations"), "metadata"),
+    "status": "status",
+}
 
 
-def misfit_warnings(definition: Definition, obj: Object, *, is_of_status: bool = False) -> Iterator[Fact]:
-    """Yield what an object has, or only its status, that the schema of its kind, or that of pods, does not allow.
+def misfit_warnings(definition: Definition, obj: Object, part: str = "spec") -> Iterator[Fact]:
+    """Yield what a part of an object has that the schema of its kind, or that of pods, does not allow.
+
+    The part ``status`` is the status, ``metadata`` that and what should be in it, and ``spec`` everything else.
 
     A controller writes the status, and a newer one writes more fields: only those with typos are unknown.
     """
     kind = catalogue_schemas().get(definition.gvk) or _as_read(definition.gvk, json.dumps(definition.manifest))
-    written = {name: value for name, value in obj.items() if (name == "status") == is_of_status}
+    written = {name: value for name, value in obj.items() if _PARTS.get(name, "spec") == part}
     with_pods = any(component.pods for component in definition.components)
     findings = misfits(kind.schema, written, kind.crd, with_pods=with_pods)
     # Which fields of open parts a controller reads, the catalogue's definition knows. Another one may have a typo.
@@ -49,7 +55,8 @@ def misfit_warnings(definition: Definition, obj: Object, *, is_of_status: bool =
             places=(place_at(finding.path, obj),),
         )
         for finding, *_ in grouped((finding.path, finding) for finding in islice(findings, _MOST)).values()
-        if not is_of_status
+        if part != "status"
+        or (finding.path == ("status", "status") and len(obj["status"]) == 1)
         or finding.rule != "field-unknown"
         or almost(str(finding.path[-1]), dict(fields(schema_at(kind.schema, finding.path[:-1]))))
     )

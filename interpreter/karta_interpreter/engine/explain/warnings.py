@@ -29,7 +29,7 @@ from karta_interpreter.engine.explain.pod_warnings import (
 )
 from karta_interpreter.engine.explain.reading import paths_read, place_at
 from karta_interpreter.engine.explain.status_warnings import status_warnings
-from karta_interpreter.engine.operations import Operation
+from karta_interpreter.engine.operations import Call, Operation
 
 _OF_COUNTS: Final = frozenset(
     {
@@ -53,6 +53,7 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
     warnings_found: list[Fact] = []
     for warnings, operations in (
         (_annotation_warnings, frozenset(Operation)),
+        (partial(misfit_warnings, part="metadata"), frozenset(Operation)),
         (misfit_warnings, _OF_PODS),
         (absence_warnings, _OF_PODS),
         (pod_warnings, _OF_PODS),
@@ -61,7 +62,7 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
         (left_out_warnings, _OF_COUNTS),
         (unknown_warnings, _OF_COUNTS),
         (status_warnings, (Operation.INTERPRET_HEALTH,)),
-        (partial(misfit_warnings, is_of_status=True), _OF_STATUS),
+        (partial(misfit_warnings, part="status"), _OF_STATUS),
         (dependency_warnings, (Operation.INTERPRET_DEPENDENCY,)),
     ):
         if operation is None or operation in operations:
@@ -72,6 +73,16 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
         replace(fact, severity=Severity.WARNING)
         for fact in warnings_found
         if fact.rule not in _CONSEQUENCES or warnings_found[0].rule not in ("field-unknown", "field-invalid")
+    )
+
+
+def warnings_of(definition: Definition, call: Call) -> Iterator[Fact]:
+    """Yield all warnings about a call: about its object, and about the status that each cluster reports."""
+    yield from warnings_about(definition, call.object, call.operation)
+    yield from (
+        replace(fact, note=f"{item.cluster}: {fact.note}", places=())
+        for item in call.items
+        for fact in warnings_about(definition, {"status": item.status}, call.operation)
     )
 
 

@@ -54,9 +54,13 @@ def encode_results(request: Request, results: Results) -> bytes:
         else "a cluster stands in request.aggregatedStatus more than once, and each of its statuses counts"
         if request.call.operation is Operation.AGGREGATE_STATUS
         and len({item.cluster for item in request.call.items}) < len(request.call.items)
-        else "a status in request.aggregatedStatus is a whole object: give what is below its status"
+        else "a status in request.aggregatedStatus is a whole object, or has only a status: give what is below that"
         if request.call.operation is Operation.AGGREGATE_STATUS
-        and any(isinstance(item.status, dict) and "apiVersion" in item.status for item in request.call.items)
+        and any(
+            isinstance(item.status, dict)
+            and ("apiVersion" in item.status or (len(item.status) == 1 and isinstance(item.status.get("status"), dict)))
+            for item in request.call.items
+        )
         else ""
     )
     fields = _json(_FIELDS[request.call.operation](request.call, results), "answer")[1:-1]
