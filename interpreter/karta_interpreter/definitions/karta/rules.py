@@ -105,6 +105,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "`{text}` may give nothing or several results where true or false belongs, which is an error then",
         'compare it: `.status.phase == "Running"`; of entries write `any(.status.conditions[]?; .type == "Ready")`',
     ),
+    "instance-id-is-type": (
+        Severity.WARNING,
+        'the path that selects the pods of the component "{name}" by a value gives their instances this value, too',
+        "write the path of the label with the name of the instance",
+    ),
     "instance-id-path-missing": (
         Severity.ERROR,
         'the component "{name}" has an instance selector for its pods but no instance id path',

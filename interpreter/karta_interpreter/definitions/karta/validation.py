@@ -107,6 +107,9 @@ def _selector(path: Path, component: model.ComponentDefinition, selector: model.
         ("type-selector-value-without-key", *at, "value"): kind and kind.value is not None and not kind.key,
         ("instance-selector-missing", *path[:-1], "instanceIdPath"): ids is not None and not has_pod_ids,
         ("instance-id-path-missing", *path, "componentInstanceSelector"): ids is None and has_pod_ids,
+        ("instance-id-is-type", *path, "componentInstanceSelector", "idPath"): (
+            kind and kind.value is not None and kind.key == selector.instance_id
+        ),
     }
     yield from (
         violation(str(rule), tuple(at), name=component.name) for (rule, *at), is_broken in rules.items() if is_broken

@@ -192,9 +192,30 @@ def test_names_in_pods_are_those_that_operations_follow() -> None:
         assert [each.name for each in named] == ["needed"], path
 
 
-def test_check_of_wrong_dependencies_lists_no_references() -> None:
-    findings = _findings({"secretName": _TEXT}, "- {apiVersion: v1, kind: Secret, name: .spec.secretNam}")
-    assert [each.rule for each in findings] == ["crd-unknown-field"]
+@rows(
+    ("spec", "dependencies", "pods", "rules"),
+    [
+        pytest.param(
+            {"secretName": _TEXT},
+            "- {apiVersion: v1, kind: Secret, name: .spec.secretNam}",
+            "",
+            ["crd-unknown-field"],
+            id="a name from a field that is not there",
+        ),
+        pytest.param(
+            {"secretName": _TEXT},
+            "- {apiVersion: v1, kind: secrets, name: .spec.secretName}",
+            "",
+            [],
+            id="a kind that loading refuses",
+        ),
+        pytest.param({"template": _TEMPLATE}, "", ".spec.template.spec", ["crd-wrong-type"], id="a spec as a template"),
+    ],
+)
+def test_check_lists_no_references_that_faults_may_cover(
+    spec: dict[str, Any], dependencies: str, pods: str, rules: list[str]
+) -> None:
+    assert [each.rule for each in _findings(spec, dependencies, pods)] == rules
 
 
 def test_check_of_a_kind_without_dependencies_lists_no_references() -> None:

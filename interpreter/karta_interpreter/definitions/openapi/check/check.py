@@ -73,12 +73,15 @@ def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Fi
     where a definition is of several releases of a project: another one may have the field. A text that the schema does
     not list is a warning, since older objects may have it.
     """
-    annotations, _ = parse_annotations(karta)  # loading reports their own findings
+    annotations, faults = parse_annotations(karta)  # loading reports these faults
     checked = _followed(karta, annotations, schema, "the CRD")
     answered = [name for name in annotations.operations or Operation if not annotations.lua.of(name)]
     if not COUNTING_OPERATIONS.isdisjoint(answered):
         checked.unread(scale_path, annotations.written_from)
-    if Operation.INTERPRET_DEPENDENCY in answered:
+    # A faulty path of pods, or a faulty entry of the annotation, may be meant to cover what else looks uncovered.
+    covering = {annotation_path("dependencies")[-1], *_POD_FORMS}
+    faulty = {fault.path[-1] for fault in (*faults, *checked.findings) if fault.severity is Severity.ERROR}
+    if Operation.INTERPRET_DEPENDENCY in answered and covering.isdisjoint(faulty):
         checked.references(karta, annotations)
     projects = [source.strip().rpartition(" ")[0] for source in annotations.written_from.split(",")]
     return [
@@ -407,9 +410,6 @@ class _Checked:
 
     def references(self, karta: KartaResource, annotations: Annotations) -> None:
         """Warn of fields that look like references if neither a pod template nor ``dependencies`` covers them."""
-        at = annotation_path("dependencies")
-        if any(finding.path == at for finding in self.findings):
-            return  # a faulty entry there may be meant to cover them
         places = self._covered(karta, annotations) | self._coverage.omitted
         spec = below(self._root.schema, "spec")
         references_found = dict(references(SchemaPath(("spec",)), spec, lambda path: f"${path.jq}" in places))
@@ -426,7 +426,7 @@ class _Checked:
             left_out = f"{{omit: {in_yaml(place)}, reason: …}}"
             hint = f"add {entry} to the annotation dependencies, or {left_out}"
             message = f"{message}, which neither pods nor dependencies cover"
-            self.findings.append(warning("crd-reference", at, message, hint))
+            self.findings.append(warning("crd-reference", annotation_path("dependencies"), message, hint))
 
     def _covered(self, karta: KartaResource, annotations: Annotations) -> set[str]:
         """Return the places of references that InterpretDependency follows or leaves out."""
