@@ -86,6 +86,35 @@ def test_odd_statuses_are_named_in_a_success(statuses: list[tuple[str, Any]], no
     assert bool(message) is bool(note)
 
 
+@rows(
+    ("part", "changes", "note"),
+    [
+        pytest.param("request", {}, None, id="one object"),
+        pytest.param("request", {"name": "", "namespace": ""}, None, id="no names"),
+        pytest.param(
+            "request", {"name": "oat"}, 'request.name is "oat", and request.object.metadata.name is', id="a name"
+        ),
+        pytest.param("observedObject", {"metadata": {"namespace": "b"}}, ".namespace is", id="another namespace"),
+        pytest.param(
+            "observedObject", {"metadata": {"name": 3}}, "request.observedObject.metadata.name", id="a number"
+        ),
+        pytest.param("observedObject", {"metadata": None}, None, id="no metadata"),
+        pytest.param(
+            "object", {"metadata": {}}, "request.object.metadata.name is missing", id="an object without names"
+        ),
+    ],
+)
+def test_other_object_is_named_in_a_success(part: str, changes: dict[str, Any], note: str | None) -> None:
+    context = body_of("Retain")
+    (context["request"] if part == "request" else context["request"][part]).update(changes)
+
+    message = decode(json.dumps(context).encode()).note
+
+    assert (note or "") in message
+    assert bool(message) is bool(note)
+    assert not decode(json.dumps(context, separators=(",", ":")).encode()).note
+
+
 def test_unknown_field_is_named_in_a_success_and_changes_nothing_else() -> None:
     context = body_of("AggregateStatus")
     items = context["request"].pop("aggregatedStatus")

@@ -29,7 +29,7 @@ _PARTS: Final = {
 def misfit_warnings(definition: Definition, obj: Object, part: str = "spec") -> Iterator[Fact]:
     """Yield what a part of an object has that the schema of its kind, or that of pods, does not allow.
 
-    The part ``status`` is the status, ``metadata`` that and what should be in it, and ``spec`` everything else.
+    The part ``status`` is the status, ``metadata`` that and the fields that belong into it, and ``spec`` all others.
 
     A controller writes the status, and a newer one writes more fields: only those with typos are unknown.
     """

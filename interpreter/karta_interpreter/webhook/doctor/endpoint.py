@@ -206,8 +206,7 @@ def judge_readiness(reply: Reply) -> Iterator[CheckResult]:
     if reply.status == HTTPStatus.OK:
         yield ok(_READINESS, "the server is ready")
         head, *doubts = reply.body.decode(errors="replace").splitlines() or [""]
-        for doubt in doubts[:20] if head == "ok" else ():
-            yield warning(_READINESS, doubt, _DOUBT_ADVICE)
+        yield from (warning(_READINESS, doubt, _DOUBT_ADVICE) for doubt in doubts[:20] if head == "ok")
     elif reply.status == HTTPStatus.NOT_FOUND:
         yield warning(
             _READINESS,

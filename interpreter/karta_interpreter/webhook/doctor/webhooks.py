@@ -272,12 +272,14 @@ def judge_precedence(
         (problem, "comes before ours in the order of names, and is asked instead of us", lost),
         (warning, "comes after ours in the order of names, and is never asked", hidden),
     ):
-        for name, calls in calls_by_name.items():
-            yield level(
+        yield from (
+            level(
                 _CHECK,
                 f"{name} {outcome}: " + listed(f"{gvk} ({', '.join(operations)})" for gvk, operations in calls.items()),
                 f"delete {name} if it is left of another installation, or take the kinds out of one of the two",
             )
+            for name, calls in calls_by_name.items()
+        )
     if ours and not overridden and not lost and not hidden:
         yield ok(_CHECK, "no customization and no other webhook answers for our kinds")
 
@@ -311,8 +313,9 @@ def judge_gate(
             if theirs := _answered_by(gvk, other, foreign, customizations):
                 result = warning(_GATE, f"we answer {operation}, and {theirs} {other}", _ADVICE[operation])
                 gvks_by_result[result].append(gvk)
-    for result, gvks in gvks_by_result.items():
-        yield replace(result, found=f"{'; '.join(map(str, gvks))}: {result.found}")
+    yield from (
+        replace(result, found=f"{'; '.join(map(str, gvks))}: {result.found}") for result, gvks in gvks_by_result.items()
+    )
     if kinds and not gvks_by_result:
         yield ok(_GATE, "no kind has InterpretComponent together with ReviseReplica")
 

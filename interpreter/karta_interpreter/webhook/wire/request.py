@@ -7,7 +7,7 @@ import msgspec
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError, RequestError
-from karta_interpreter.base.k8s import GVK, JSON, MOST_REPLICAS, Object, type_name
+from karta_interpreter.base.k8s import GVK, JSON, MOST_REPLICAS, Object, edit, type_name
 from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.engine.operations import SLOTS, Call, Operation, StatusItem, TargetComponent
 
@@ -23,6 +23,8 @@ _READ: Final = (
     *("uid", "kind", "name", "namespace", "operation", "object", "observedObject"),
     *("replicas", "aggregatedStatus", "components"),
 )
+# Karmada takes the names of a request from its object, and the member's object by the same names.
+_AS_KARMADA: Final = b'{"kind":"ResourceInterpreterContext","apiVersion":'
 _KIND_TEXT: Final = '{"group": "apps", "version": "v1", "kind": "Deployment"}'
 
 
@@ -63,7 +65,10 @@ def decode(body: bytes) -> Request:
     >>> print(request.gvk, "-", request.problem)
     v1, Kind=Pod - request.object must be an object, but is missing
     """
-    return request_of(parsed(body))
+    request = request_of(parsed(body))
+    if request.note or request.call is None or body.startswith(_AS_KARMADA):
+        return request
+    return msgspec.structs.replace(request, note=_of_another(request, request.call))
 
 
 def parsed(body: bytes) -> JSON:
@@ -119,6 +124,24 @@ def request_of(context: JSON) -> Request:
     except InterpretationError as problem:
         # The frames of its traceback have the body, and would keep it until garbage is collected.
         return Request(texts[0], gvk, *texts[1:], problem=problem.with_traceback(None))
+
+
+def _of_another(request: Request, call: Call) -> str:
+    """Return a note about a part of a request that names another object, "" without one."""
+    own, observed = (edit.get(obj, ("metadata",)) for obj in (call.object, call.observed))
+    named = {
+        "request": {"name": request.name, "namespace": request.namespace},
+        "request.observedObject.metadata": observed,
+    }
+    return next(
+        (
+            f"{place}.{field} {_found(other, field)}, and request.object.metadata.{field} {_found(own, field)}"
+            for place, other in named.items()
+            for field in ("name", "namespace")
+            if isinstance(own, dict) and edit.get(other, (field,)) not in (None, "", own.get(field))
+        ),
+        "",
+    )
 
 
 def _uid(request: Object) -> str:
