@@ -113,10 +113,15 @@ def test_annotation_is_explained_only_if_it_decides(definition: Definition, swep
         assert not decides & without_effect
 
 
-def test_object_of_a_suite_has_no_hint_about_a_typo(definition: Definition, objects: Sequence[Object]) -> None:
+def test_object_of_a_suite_has_no_hint_about_a_typo(
+    definition: Definition, swept: Sequence[Case], objects: Sequence[Object]
+) -> None:
     facts = [fact for obj in objects for fact in warnings_about(definition, obj)]
     # test_schemas.py is about the fields that a kind does not have.
     assert [fact.note for fact in facts if "did you mean" in fact.note and fact.rule != "field-unknown"] == []
+    # The made objects lack fields that are required.
+    facts = [fact for case in swept for fact in warnings_about(definition, case.call.object)]
+    assert [fact.note for fact in facts if "a typo?" in fact.note] == []
 
 
 def _without_one(definition: Definition) -> Iterator[tuple[str, Definition]]:

@@ -24,6 +24,12 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
         pytest.param({}, train(HOT, {"name": "off", "replicas": 0}), [], id="a group of none needs no template"),
         pytest.param(
             {},
+            train({"name": "off", "replicas": 0}),
+            ["no component has pods in this object (group: spec.groups[0].template)"],
+            id="an object whose only group has none",
+        ),
+        pytest.param(
+            {},
             train(HOT, {"name": "ml", "replicas": 2}),
             [
                 (

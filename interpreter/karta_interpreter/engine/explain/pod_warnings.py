@@ -87,7 +87,7 @@ def pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
 def _not_found(
     definition: Definition, obj: Object, missing: Sequence[_PodField], strays: Sequence[Path]
 ) -> Iterator[Fact]:
-    # Each hint once. Strays are containers that nothing reads.
+    # Each hint once. Strays are containers that nothing reads. Instances that count 0 need no pods.
     hinted, pods_read = set[str](), tuple(component.pods for component in definition.components)
     for component, field, query in missing:
         paths = [*paths_read(query, obj)]
@@ -96,7 +96,13 @@ def _not_found(
             or [f"nothing reads the containers at {field_path(path[:-1])}" for path in strays[:1]]
             or [hint for path in paths if (hint := required_field(definition, path, obj))]
         )[:1]
-        if hinted.isdisjoint(hints) and (hints or readings(component.instance_ids, obj)):
+        if hinted.isdisjoint(hints) and (
+            hints
+            or (
+                readings(component.instance_ids, obj)
+                and {each.value for each in readings(component.replicas, obj)} != {0}
+            )
+        ):
             hinted.update(hints)
             note = "; ".join([f"{component.name}: no pods at {_looked(query, obj)}", *hints])
             yield about(definition, component, field, query, PODS_NOT_FOUND, note)
