@@ -363,6 +363,15 @@ def test_object_without_status_is_not_judged(run: Run, files: Path) -> None:
     )
 
 
+def test_status_in_the_spec_is_named(run: Run, files: Path) -> None:
+    before, _, after = Path("job.yaml").read_text().partition("status:")
+    (files / "job.yaml").write_text(f"{before}  status:{after.replace(chr(10) + '  ', chr(10) + '    ')}")
+
+    assert _rows(run("interpret", *_MINE, *_OBSERVED).stdout)["InterpretHealth"] == [
+        "no (the object has no status: is it spec.status, too far in?)"
+    ]
+
+
 def test_status_without_a_phase_is_named_with_its_path(run: Run, files: Path) -> None:
     (files / "job.yaml").write_text(Path("job.yaml").read_text().replace("phase: Running", "state: Running"))
 

@@ -22,7 +22,7 @@ _NAMED: Final = 4
 PLACES: Final = {
     "object": "with `--object`; beside a Karta its place is `testdata/objects/`",
     "references": "with --reference-file or with_references",
-    "crd": "with --crd",
+    "crd": "with `validate --crd`",
     "suite": "`test FOLDER` runs it if a folder testdata has it",
     "cases": "name the folder that has a definition and, beside it, a folder testdata",
     "draft": "`create suite --object FILE` drafts cases",

@@ -127,5 +127,7 @@ COUNTING_OPERATIONS: Final = frozenset({Operation.INTERPRET_REPLICA, Operation.I
 LIVE: Final = frozenset(operation for operation in Operation if SLOTS[operation].parameters == _MEMBER)
 """Operations that Karmada asks only of the object in a member cluster."""
 
+# The operations by the names that their scripts have, of fields and of functions.
+OF_SCRIPTS: Final = {name: operation for operation, slot in SLOTS.items() for name in (slot.field, slot.function)}
 OWN_FUNCTIONS: Final = {SLOTS[operation].own_function: operation for operation in Operation}
 """The operations by the functions of ``require("karta")``."""

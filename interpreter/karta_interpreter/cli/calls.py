@@ -8,7 +8,7 @@ from typing import Self
 from karta_interpreter.base.errors import InterpretationError, LuaError
 from karta_interpreter.base.findings import closest, escaped
 from karta_interpreter.base.k8s import GVK, Object, get
-from karta_interpreter.base.karmada import SLOTS
+from karta_interpreter.base.karmada import OF_SCRIPTS
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of
 from karta_interpreter.cli.files import named, read_items, read_object
 from karta_interpreter.cli.options import NO_OBJECT
@@ -24,6 +24,7 @@ from karta_interpreter.engine.operations import (
     Results,
     StatusItem,
     TargetComponent,
+    absent_status,
     interpret,
     is_stale,
 )
@@ -75,8 +76,7 @@ def operation_named(name: str) -> Operation:
             (
                 f"Did you mean {operation}? "
                 for operation in ORDER
-                if name in (SLOTS[operation].field, SLOTS[operation].function)
-                or (suggestion and operation.lower().endswith(suggestion))
+                if OF_SCRIPTS.get(name) == operation or (suggestion and operation.lower().endswith(suggestion))
             ),
             "",
         )
@@ -233,7 +233,7 @@ def _reason(definition: Definition, call: Call) -> str:
     return (
         f"status {', '.join(match.matched)}"
         if match.matched != (Status.UNDEFINED,)
-        else "the object has no status yet"
+        else absent_status(call.object)
         if not call.object.get("status")
         else f"status Undefined: no phase at {rules.phase.text:.60}"
         if rules and rules.phase and not match.phase

@@ -35,6 +35,10 @@ def _deleted(obj: Thing) -> None:
     obj["metadata"]["deletionTimestamp"] = ago(10)
 
 
+def _moved(obj: Thing) -> None:
+    obj["metadata"]["namespace"] = "other"
+
+
 def _held(obj: Thing) -> None:
     """The status of a Deployment for which a quota holds all pods."""
     failure = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate"}
@@ -68,6 +72,12 @@ ROWS: list[Any] = [
         UNJUDGED,
         "its controller has not seen generation 2 yet",
         id="not-settled-because-the-controller-is-behind",
+    ),
+    pytest.param(
+        evidence(deployment(change=_moved), pod(1), pod(2)),
+        UNJUDGED,
+        "pods are in namespace team, and the object is in other",
+        id="not-settled-because-the-pods-are-of-another-namespace",
     ),
     pytest.param(
         evidence(deployment(), pod(1), pod(2), pod(3, age=59)),

@@ -160,7 +160,7 @@ def test_catalogue_lists_kinds_and_reads_on_demand() -> None:
     assert len(list(catalogue)) == len(catalogue) > 20
     assert repr(catalogue) == f"<the catalogue, {len(catalogue)} kinds>"
     with pytest.raises(
-        KeyError, match=r"no Karta for GVK.group='', version='v1', kind='Nothing'.; did you mean one of Karta.catal"
+        KeyError, match=r"no Karta for GVK.group='', version='v1', kind='Nothing'., and for no kind with a similar name"
     ):
         catalogue[GVK("", "v1", "Nothing")]
     key: Any = ("batch/v1", "", "Job")
@@ -211,7 +211,7 @@ def test_karta_is_found_for_object() -> None:
         ),
         pytest.param(
             {"apiVersion": "example.com/v1", "kind": "Zzz"},
-            r"one of Karta\.catalogue\(\)\? `Karta\.load` reads your own",
+            r"and for no kind with a similar name. `Karta\.load` reads your own",
             id="unknown",
         ),
         pytest.param({"apiVersion": "batch/v1"}, "kind", id="no kind at all"),
@@ -331,6 +331,12 @@ JOB: dict[str, Any] = {
         pytest.param(
             lambda job: job.karta.explain("replica", JOB), "did you mean InterpretReplica", id="a word for an operation"
         ),
+        pytest.param(
+            lambda job: job.karta.explain("ReflectStatus", JOB),
+            "write InterpretStatus, whose script has this name",
+            id="a function for an operation",
+        ),
+        pytest.param(lambda job: job.karta.explain([], JOB), "there is no operation []", id="a list for an operation"),
         pytest.param(lambda job: job.karta.explain(3, JOB), "there is no operation 3", id="a number for an operation"),
         pytest.param(
             lambda job: job.karta.explain(JOB, "Retain"),

@@ -190,6 +190,7 @@ def test_body_without_readable_uid_is_http_error(body: bytes, said: str) -> None
         ("Retain", "request/operation", ABSENT, "request.operation is missing; it must be one of"),
         ("Retain", "request/operation", ["Retain"], "request.operation is a list"),
         ("Retain", "request/operation", "Prune", 'request.operation is "Prune"; it must be one of InterpretReplica'),
+        ("Retain", "request/operation", "GetReplicas", "write InterpretReplica, whose script has this name"),
         ("Retain", "request/operation", "*", 'operation is "\\*"; it must be'),
         ("Retain", "request/operation", "retain", 'operation is "retain"; it must be'),
         ("Retain", "request/object", ABSENT, "request.object must be an object, but is missing"),

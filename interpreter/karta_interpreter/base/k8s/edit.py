@@ -71,7 +71,6 @@ def _has(container: JSON, step: str | int) -> bool:
 
 
 def _unwritable(path: Path, depth: int, container: JSON) -> InterpretationError:
-    parent, actual = field_path(path[:depth]), type_name(container)
-    if isinstance(container, list) and isinstance(path[depth], int):
-        actual = f"a list of {len(container)}"
-    return InterpretationError(f"cannot write {field_path(path)}: {parent} is {actual}")
+    is_outside = isinstance(container, list) and isinstance(path[depth], int)
+    actual = f"a list of {len(container)}" if is_outside else type_name(container)
+    return InterpretationError(f"cannot write {field_path(path)}: {field_path(path[:depth])} is {actual}")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, Self
 
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError, QueryStoppedError
-from karta_interpreter.base.findings import PLACES
+from karta_interpreter.base.findings import PLACES, did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, namespace as namespace_of, type_name
 from karta_interpreter.definitions.karta.definition import (
     Definition,
@@ -123,8 +123,15 @@ class Known(ReferenceReader):
                 return obj
         if gvk in self.complete:
             return None
-        elsewhere = [namespace_of(obj) for obj in self.list(gvk, None) if edit.get(obj, ("metadata", "name")) == name]
-        hint = f"; one is in the namespace {elsewhere[0]}: namespaceExpression gives another" if elsewhere else ""
+        names = [(str(edit.get(obj, ("metadata", "name"))), namespace_of(obj)) for obj in self.list(gvk, None)]
+        elsewhere = next((space for own, space in names if own == name), "")
+        hint = (
+            f"; one is in the namespace {elsewhere}: namespaceExpression gives another"
+            if elsewhere
+            else f"; {did_you_mean(name, [own for own, _ in names])}"
+            if names
+            else ""
+        )
         raise QueryAbsentError(f"it is not among the references that were given, {PLACES['references']}{hint}")
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:

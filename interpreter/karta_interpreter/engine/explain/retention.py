@@ -98,5 +98,8 @@ def _named(definition: Definition, step: RetainStep) -> Iterator[tuple[Query, Fa
             for index, action in enumerate(actions):
                 field = f"suspendDefinition.{name}[{index}].path"
                 yield action.path, about(definition, component, field, action.path, rule="retained", note="")
-    for fields in definition.queued if step == "queue" else ():
-        yield fields.query, Fact("retained", "", expression=fields.query.text)
+    yield from (
+        (fields.query, Fact("retained", "", expression=fields.query.text))
+        for fields in definition.queued
+        if step == "queue"
+    )

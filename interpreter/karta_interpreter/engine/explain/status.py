@@ -10,7 +10,7 @@ from karta_interpreter.definitions.karta.model import ConditionMatcher
 from karta_interpreter.engine.evaluation import Condition, StatusMatch, StatusReader, match_status
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import about, annotation_field, place_at, readings
-from karta_interpreter.engine.operations import Call, Options, Results, healthy_statuses, is_stale
+from karta_interpreter.engine.operations import Call, Options, Results, absent_status, healthy_statuses, is_stale
 from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING, TEMPLATE_GENERATION
 from karta_interpreter.languages.jq import to_text
 
@@ -113,23 +113,27 @@ def health_facts(definition: Definition, call: Call, _options: Options, results:
 
 
 def _verdict(definition: Definition, obj: Object, match: StatusMatch, *, healthy: bool | None, stale: bool) -> Fact:
-    counted = sorted(healthy_statuses(definition))
-    if definition.annotations.healthy_statuses is not None:
-        field, family = annotation_field("healthy-statuses"), "the annotation names"
-    else:
-        field = ""
-        family = "a kind that completes counts" if Status.INITIALIZING in counted else "a kind that serves counts"
+    counted, named = sorted(healthy_statuses(definition)), definition.annotations.healthy_statuses
+    family = (
+        "the annotation names"
+        if named is not None
+        else "a kind that completes counts"
+        if Status.INITIALIZING in counted
+        else "a kind that serves counts"
+    )
     aside = (
         " (of an older generation)"
         if stale
-        else " (the object has no status yet)"
+        else f" ({absent_status(obj)})"
         if not obj.get("status")
         else f" (no phase at {definition.status.phase.text:.60})"
         if definition.status and definition.status.phase and not match.phase and Status.UNDEFINED in match.matched
         else ""
     )
     note = f"status {', '.join(match.matched)}{aside}; {family} {', '.join(counted)} as healthy"
-    return Fact("verdict", note, healthy, "/healthy", field=field)
+    return Fact(
+        "verdict", note, healthy, "/healthy", field="" if named is None else annotation_field("healthy-statuses")
+    )
 
 
 def status_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:

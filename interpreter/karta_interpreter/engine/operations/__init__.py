@@ -16,7 +16,7 @@ from karta_interpreter.engine.operations.call import (
 )
 from karta_interpreter.engine.operations.dispatch import own_answer, projection_of
 from karta_interpreter.engine.operations.interpret_dependency import can_exist, label_selector, named_objects
-from karta_interpreter.engine.operations.interpret_health import healthy_statuses, is_stale
+from karta_interpreter.engine.operations.interpret_health import absent_status, healthy_statuses, is_stale
 from karta_interpreter.engine.operations.interpretation import (
     OnPrint,
     has_scripts_alone,
@@ -57,6 +57,7 @@ __all__ = [
     "RetainStep",
     "StatusItem",
     "TargetComponent",
+    "absent_status",
     "by_operation",
     "can_exist",
     "fields_left_out",

@@ -1,6 +1,6 @@
 """InterpretHealth: does the workload do what it should in this cluster?"""
 
-from karta_interpreter.base.k8s import Object, Projection, generation
+from karta_interpreter.base.k8s import Object, Projection, generation, get
 from karta_interpreter.definitions.karta import FAILING, TRANSITIONAL, Definition
 from karta_interpreter.engine.evaluation import Status, match_status, status_match_reads
 from karta_interpreter.engine.operations.interpret_status import observed_generation
@@ -37,6 +37,12 @@ def health_reads(definition: Definition, projection: Projection) -> None:
     projection.take("metadata.generation", "status.observedGeneration")
     if definition.annotations.health is None:
         status_match_reads(definition, projection)
+
+
+def absent_status(obj: Object) -> str:
+    """Return why an object has no status: it is new, or the status is in another part."""
+    is_in_spec = isinstance(get(obj, ("spec", "status")), dict)
+    return "the object has no status: is it spec.status, too far in?" if is_in_spec else "the object has no status yet"
 
 
 def healthy_statuses(definition: Definition) -> frozenset[Status]:

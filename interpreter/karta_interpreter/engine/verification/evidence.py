@@ -162,8 +162,11 @@ def owner_references(obj: Object) -> list[Object]:
 
 def unsettled(definition: Definition, evidence: Evidence) -> str:
     """Return why the object may still change by itself, or ""."""
-    obj = evidence.object
+    obj, own = evidence.object, get(evidence.object, ("metadata", "namespace"))
     deletion = "metadata", "deletionTimestamp"
+    namespaces = {str(get(pod, ("metadata", "namespace")) or own) for pod in evidence.pods} - {own}
+    if own and namespaces:
+        return f"pods are in namespace {', '.join(sorted(namespaces))}, and the object is in {own}"
     if get(obj, deletion):
         return "the object is being deleted"
     if evidence.unread:

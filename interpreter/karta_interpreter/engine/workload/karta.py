@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.findings import DefinitionError, Finding, did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, Object, get
-from karta_interpreter.base.karmada import SLOTS, Operation
+from karta_interpreter.base.karmada import OF_SCRIPTS, SLOTS, Operation
 from karta_interpreter.definitions.karta import Definition, Known, catalogue_kinds
 from karta_interpreter.engine.workload.document import (
     Named,
@@ -123,7 +123,12 @@ class Karta(Public):
             raise WorkloadError(
                 f'the operation comes first: explain("{obj}", obj)'
                 if str(obj) in list(Operation)
-                else f"there is no operation {operation!r:.40}; {did_you_mean(str(operation)[:40], Operation)}"
+                else f"there is no operation {operation!r:.40}; "
+                + (
+                    f"write {OF_SCRIPTS[operation]}, whose script has this name"
+                    if str(operation) in OF_SCRIPTS
+                    else did_you_mean(str(operation)[:40], Operation)
+                )
             )
         if replicas is not None and (type(replicas) is not int or replicas < 0):
             raise WorkloadError(f"replicas are a whole number from 0, not {replicas!r}")
@@ -239,10 +244,9 @@ class _Catalogue(Mapping[GVK, Karta]):
     def __getitem__(self, gvk: GVK) -> Karta:
         if gvk not in self:
             # By kind: in whole names, the API version of another kind counts as likeness.
-            raise KeyError(
-                f"the catalogue has no Karta for {gvk!r}; did you mean "
-                f"{kinds_like(gvk[-1]) or kinds_like('/'.join(map(str, gvk))) or 'one of Karta.catalogue()'}?"
-            )
+            alike = kinds_like(gvk[-1]) or kinds_like("/".join(map(str, gvk)))
+            hint = f"; did you mean {alike}?" if alike else ", and for no kind with a similar name."
+            raise KeyError(f"the catalogue has no Karta for {gvk!r}{hint}")
         return _loaded(catalogue_kinds()[gvk])
 
     def __iter__(self) -> Iterator[GVK]:

@@ -168,9 +168,11 @@ def judge_timeouts(ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
         "is not set, which means 30 s": [webhook.name for webhook in ours if webhook.timeout is None],
         f"is more than {_LONGEST}": [webhook.name for webhook in ours if (webhook.timeout or 0) > _LONGEST],
     }
-    for fault, names in names_by_fault.items():
-        if names:
-            yield warning(_TIMEOUT, f"timeoutSeconds {fault}: {listed(names)}", advice)
+    yield from (
+        warning(_TIMEOUT, f"timeoutSeconds {fault}: {listed(names)}", advice)
+        for fault, names in names_by_fault.items()
+        if names
+    )
     if ours and not any(names_by_fault.values()):
         yield ok(_TIMEOUT, f"Karmada waits at most {max(webhook.timeout or 0 for webhook in ours)} s for an answer")
 

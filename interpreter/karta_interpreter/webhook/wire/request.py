@@ -8,7 +8,7 @@ import orjson
 
 from karta_interpreter.base.errors import InterpretationError, RequestError
 from karta_interpreter.base.k8s import GVK, JSON, MOST_REPLICAS, Object, edit, type_name
-from karta_interpreter.base.karmada import API_VERSION
+from karta_interpreter.base.karmada import API_VERSION, OF_SCRIPTS
 from karta_interpreter.engine.operations import SLOTS, Call, Operation, StatusItem, TargetComponent
 
 KIND = "ResourceInterpreterContext"
@@ -172,7 +172,13 @@ def call_of(request: Object, gvk: GVK) -> Call:
     """Read the question about an object of that kind. Raises InterpretationError."""
     operation = OPERATIONS.get(_text(request, "operation"))
     if operation is None:
-        raise _problem(f"request.operation {_found(request, 'operation')}; it must be one of {', '.join(OPERATIONS)}")
+        written = request.get("operation")
+        hint = (
+            f"write {OF_SCRIPTS[written]}, whose script has this name"
+            if isinstance(written, str) and written in OF_SCRIPTS
+            else f"it must be one of {', '.join(OPERATIONS)}"
+        )
+        raise _problem(f"request.operation {_found(request, 'operation')}; {hint}")
     return call_about(_object(request, "object", gvk), operation, request, gvk)
 
 
