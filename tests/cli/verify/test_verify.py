@@ -210,6 +210,7 @@ def test_folder_keeps_labels_that_tell_pods_apart(tmp_path: Path) -> None:
         )
         for number, (role, owner) in enumerate([("launcher", "job"), ("worker", "it")])
     )
+    launcher["metadata"]["namespace"] = worker["metadata"]["namespace"] = "with-launcher"
     template = {"template": {"spec": {"containers": [container()]}}}
     spec = {"mpiReplicaSpecs": {"Launcher": template, "Worker": {**template, "replicas": 1}}}
     running = {"conditions": [{"type": "Running", "status": "True"}]}

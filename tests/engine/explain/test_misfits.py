@@ -441,6 +441,11 @@ def test_types_that_a_definition_reads(define: Define, more: dict[str, Any], not
         pytest.param(
             {"status": {"status": {"phase": "On"}}}, ["status.status: write its fields in its place"], id="status"
         ),
+        pytest.param(
+            {"metadata": {"name": "a", "lables": {}}},
+            ["metadata.lables: did you mean labels?"],
+            id="a typo in the metadata",
+        ),
         pytest.param({"status": {"status": "On"}}, [], id="a text called status"),
         pytest.param({"labels": {}, "data": {"data": {}}}, ["labels: is it metadata.labels?"], id="labels"),
     ],

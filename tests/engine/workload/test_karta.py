@@ -419,7 +419,7 @@ JOB: dict[str, Any] = {
         ),
         pytest.param(
             lambda job: job.karta.explain("AggregateStatus", JOB, statuses={"member1": {"phase": "Running"}}),
-            "statuses are a list of objects, not dict; give a list of its values",
+            'statuses are a list of objects, not dict; give [{"clusterName": NAME, "status": {…}}]',
             id="statuses by cluster",
         ),
         pytest.param(

@@ -115,6 +115,15 @@ def test_other_object_is_named_in_a_success(part: str, changes: dict[str, Any], 
     assert not decode(json.dumps(context, separators=(",", ":")).encode()).note
 
 
+def test_unknown_field_is_named_in_a_problem() -> None:
+    context = body_of("Retain")
+    context["request"]["observed"] = context["request"].pop("observedObject")
+
+    problem = str(decode(json.dumps(context).encode()).problem)
+
+    assert problem == "request.observedObject must be an object, but is missing; request.observed is not read"
+
+
 def test_unknown_field_is_named_in_a_success_and_changes_nothing_else() -> None:
     context = body_of("AggregateStatus")
     items = context["request"].pop("aggregatedStatus")
@@ -190,6 +199,13 @@ def test_body_without_readable_uid_is_http_error(body: bytes, said: str) -> None
         ("Retain", "request/operation", ABSENT, "request.operation is missing; it must be one of"),
         ("Retain", "request/operation", ["Retain"], "request.operation is a list"),
         ("Retain", "request/operation", "Prune", 'request.operation is "Prune"; it must be one of InterpretReplica'),
+        (
+            "Retain",
+            "request/kind/version",
+            "apps/v1",
+            'request.kind.version is "apps/v1"; write the version alone, as {',
+        ),
+        ("Retain", "request/object", "{}", "write its JSON without quotes around it"),
         ("Retain", "request/operation", "GetReplicas", "write InterpretReplica, whose script has this name"),
         ("Retain", "request/operation", "*", 'operation is "\\*"; it must be'),
         ("Retain", "request/operation", "retain", 'operation is "retain"; it must be'),

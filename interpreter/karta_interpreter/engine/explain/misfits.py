@@ -11,7 +11,7 @@ from karta_interpreter.base.k8s import GVK, Object, Path, field_path, get, group
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.definitions.karta import Definition, catalogue_kinds
 from karta_interpreter.definitions.karta.schema import read_karta
-from karta_interpreter.definitions.openapi.catalogue import catalogue_schemas
+from karta_interpreter.definitions.openapi.catalogue import POD_TEMPLATES, catalogue_schemas
 from karta_interpreter.definitions.openapi.check.check import own_schema
 from karta_interpreter.definitions.openapi.objects import misfits
 from karta_interpreter.definitions.openapi.schema import OPEN, CustomKind, fields, schema_at
@@ -36,7 +36,10 @@ def misfit_warnings(definition: Definition, obj: Object, part: str = "spec") -> 
     kind = catalogue_schemas().get(definition.gvk) or _as_read(definition.gvk, json.dumps(definition.manifest))
     written = {name: value for name, value in obj.items() if _PARTS.get(name, "spec") == part}
     with_pods = any(component.pods for component in definition.components)
-    findings = misfits(kind.schema, written, kind.crd, with_pods=with_pods)
+    # That of the metadata is the same for all kinds. A CRD does not have it.
+    metadata = schema_at(catalogue_schemas()[POD_TEMPLATES].schema, ("metadata",))
+    schema = {**kind.schema, "properties": {**dict(fields(kind.schema)), "metadata": metadata}}
+    findings = misfits(schema, written, kind.crd, with_pods=with_pods)
     # Which fields of open parts a controller reads, the catalogue's definition knows. Another one may have a typo.
     if definition.gvk in catalogue_schemas() and (file := catalogue_kinds().get(definition.gvk)):
         read = _as_read(definition.gvk, file.read_text(encoding="utf-8"))

@@ -189,8 +189,9 @@ class Call(msgspec.Struct, frozen=True):
     def wanted(self) -> int:
         """The replicas that ReviseReplica should write. Raises InterpretationError without such a number."""
         if self.replicas is None or not 0 <= self.replicas <= MOST_REPLICAS:
+            found = "missing" if self.replicas is None else self.replicas
             raise InterpretationError(
-                f"replicas must be a number from 0 up to {MOST_REPLICAS}, but is {self.replicas}", code=400
+                f"replicas must be a number from 0 up to {MOST_REPLICAS}, but is {found}", code=400
             )
         return self.replicas
 

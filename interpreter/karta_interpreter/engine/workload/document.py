@@ -155,9 +155,12 @@ def checked_object(value: JSON, noun: str = "an object", kind: str = "") -> Obje
 
 def named_type(value: JSON) -> str:
     """Return the name of a type that is not the right one, and how to make an object of its value."""
-    name, kinds = type(value).__name__, kinds_like(value) if isinstance(value, str) else ""
+    name, is_file = type(value).__name__, isinstance(value, str) and value.endswith((".yaml", ".yml", ".json"))
+    kinds = kinds_like(value) if isinstance(value, str) else ""
     return name + (
-        f"; Karta.catalogue() has the Karta of {kinds}"
+        _MADE_OF["PosixPath"]
+        if is_file
+        else f"; Karta.catalogue() has the Karta of {kinds}"
         if kinds
         else _MADE_OF[name]
         if name in _MADE_OF
@@ -213,6 +216,8 @@ def checked_objects(values: JSON, plural: str, check: Callable[[JSON], Object] =
             if not isinstance(values, dict)
             else "; give [it]"
             if values.keys() & {"kind", "metadata", "clusterName", "status"}
+            else '; give [{"clusterName": NAME, "status": {…}}]'
+            if plural == "statuses"
             else "; give a list of its values"
         )
         raise WorkloadError(f"{plural} are a list of objects, not {type(values).__name__}{hint}")

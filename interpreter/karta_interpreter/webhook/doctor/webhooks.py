@@ -288,14 +288,16 @@ def judge_precedence(
 
 def _overridden(ours: Sequence[RegisteredWebhook], customizations: Sequence[Customization]) -> Iterator[CheckResult]:
     for gvk, operations in kinds_of(ours).items():
-        for customization in customizations:
-            if shared := [operation for operation in operations if customization.takes(gvk, operation)]:
-                yield warning(
-                    _CHECK,
-                    f"{gvk}: {', '.join(shared)} is answered by the ResourceInterpreterCustomization "
-                    f"{customization.name}, and we are never asked",
-                    f"delete these scripts from {customization.name}, if that is not meant",
-                )
+        yield from (
+            warning(
+                _CHECK,
+                f"{gvk}: {', '.join(shared)} is answered by the ResourceInterpreterCustomization "
+                f"{customization.name}, and we are never asked",
+                f"delete these scripts from {customization.name}, if that is not meant",
+            )
+            for customization in customizations
+            if (shared := [operation for operation in operations if customization.takes(gvk, operation)])
+        )
 
 
 def judge_gate(

@@ -122,8 +122,9 @@ def request_of(context: JSON) -> Request:
         )
         return Request(texts[0], gvk, *texts[1:], call=call, note=next(unread, ""))
     except InterpretationError as problem:
-        # The frames of its traceback have the body, and would keep it until garbage is collected.
-        return Request(texts[0], gvk, *texts[1:], problem=problem.with_traceback(None))
+        other = next((f"; request.{field[:64]} is not read" for field in request if field not in _READ), "")
+        # Without its traceback: the frames have the body, and would keep it until garbage is collected.
+        return Request(texts[0], gvk, *texts[1:], problem=InterpretationError(f"{problem}{other}", code=problem.code))
 
 
 def _of_another(request: Request, call: Call) -> str:
@@ -161,8 +162,8 @@ def _gvk(request: Object) -> GVK:
     for field, text in gvk._asdict().items():
         if not isinstance(text, str) or len(text) > _MAX_LENGTH:
             raise _problem(f"request.kind.{field} must be a short string, but {_found(kind, field)}")
-    if "/" in gvk.group:
-        raise _problem(f"request.kind.group {_found(kind, 'group')}; write the group alone, as {_KIND_TEXT}")
+    if field := next((field for field in ("group", "version") if "/" in kind.get(field, "")), ""):
+        raise _problem(f"request.kind.{field} {_found(kind, field)}; write the {field} alone, as {_KIND_TEXT}")
     if not gvk.version or not gvk.kind:
         raise _problem(f"request.kind must have a version and a kind, as {_KIND_TEXT}")
     return gvk
@@ -194,7 +195,8 @@ def call_about(obj: Object, operation: Operation, request: Object, gvk: GVK) -> 
 def _object(request: Object, field: str, gvk: GVK) -> Object:
     obj = request.get(field)
     if not isinstance(obj, dict):
-        raise _problem(f"request.{field} must be an object, but {_found(request, field)}")
+        advice = "; write its JSON without quotes around it" * isinstance(obj, str)
+        raise _problem(f"request.{field} must be an object, but {_found(request, field)}{advice}")
     for name, expected in (("kind", gvk.kind), ("apiVersion", gvk.api_version)):
         if obj.get(name) != expected:
             raise _problem(

@@ -494,7 +494,6 @@ _CONDITION: Final = ("type", "reason", "status", "message", "lastTransitionTime"
 _USUAL: Final[dict[str, Any]] = {
     **_ANY,
     "properties": {
-        "metadata": {**_ANY, "properties": dict.fromkeys(("name", "namespace", "labels", "annotations"), _ANY)},
         "spec": {**_ANY, "properties": {"replicas": {"type": "integer"}, "template": {**_ANY, "type": "object"}}},
         "status": {
             **_ANY,
