@@ -58,6 +58,15 @@ def _manifest(api_version: str, kind: str, **spec: object) -> dict[str, Any]:
             id="a text that no schema lists, and null, which is as good as absent",
         ),
         pytest.param(
+            _manifest(
+                "kubeflow.org/v1",
+                "PyTorchJob",
+                pytorchReplicaSpecs={"Worker": {"template": {"metadata": {"creationTimestamp": None}, "spec": _POD}}},
+            ),
+            [],
+            id="what Go programs write into every template",
+        ),
+        pytest.param(
             _manifest("serving.kserve.io/v1alpha1", "LLMInferenceService", template={"spec": _POD}),
             ["spec.template.spec: there is no such field (KServe 0.20): write its fields in its place"],
             id="one level too much",

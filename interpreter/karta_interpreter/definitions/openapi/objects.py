@@ -90,7 +90,8 @@ def misfits(
     for name, part, inner in _parts(schema, value, path, is_known=is_known):
         if inner is not None:
             yield from misfits(inner, part, release, (*path, name), around, with_pods=with_pods, is_read=is_read)
-        elif path or name not in _OF_OBJECTS:
+        # Go programs write this one into every template.
+        elif (path or name not in _OF_OBJECTS) and (name, part) != ("creationTimestamp", None):
             message = f"there is no such field ({release})"
             yield warning("field-unknown", (*path, name), message, _place(str(name), part, path, around))
 
