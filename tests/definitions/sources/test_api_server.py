@@ -481,6 +481,31 @@ def test_kubeconfig_that_is_no_file_is_named(file: str, reason: str) -> None:
         ApiServer.of(Path(file)).check()
 
 
+async def test_program_that_is_not_installed_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = write_kubeconfig(tmp_path / "config", "https://localhost")
+    config = json.loads(file.read_text())
+    login = {"apiVersion": "client.authentication.k8s.io/v1", "command": "aws-iam-authenticator"}
+    config["users"][0]["user"] = {"exec": login}
+    file.write_text(json.dumps(config))
+
+    async with ApiServer.of(file) as api:
+        api.check()  # a server starts: the program may be installed later
+        error = await _failure(api.get(KARTAS))
+
+    assert 'its user "test" logs in by aws-iam-authenticator, which is not installed here' in str(error)
+    assert not caplog.records
+
+
+async def test_kubeconfig_that_names_files_is_told_how_to_hold_them(tmp_path: Path) -> None:
+    missing = tmp_path / "ca.crt"
+    file = write_kubeconfig(tmp_path / "config", "https://localhost", **{"certificate-authority": str(missing)})
+
+    async with ApiServer.of(file) as api:
+        error = await _failure(api.get(KARTAS))
+
+    assert f"it names a file that does not exist here: {missing}; where it is, `kubectl config view --raw" in str(error)
+
+
 async def test_kubeconfig_that_appears_later_is_read(scripted: ScriptedApi, tmp_path: Path) -> None:
     async with ApiServer.of(tmp_path / "config") as api:
         error = await _failure(api.get(KARTAS))

@@ -9,6 +9,7 @@ kubernetes_asyncio, and aiohttp below it, are imported on first use: only some s
 import asyncio
 import os
 import re
+import shutil
 import ssl
 import sys
 from collections import Counter
@@ -316,7 +317,7 @@ async def _open_client(kubeconfig: str, context: str | None) -> tuple["ApiClient
     # Python's strict check refuses certificates that Kubernetes' own clients accept, and that karmadactl makes.
     configuration.disable_strict_ssl_verification = True
     if kubeconfig:
-        _check_there(kubeconfig, context)
+        _check_there(kubeconfig, context, has_to_run=True)
         loaded = await kube_config.load_kube_config(kubeconfig, context, configuration)
         namespace = get(loaded.current_context, ("context", "namespace"))
     else:
@@ -329,7 +330,7 @@ async def _open_client(kubeconfig: str, context: str | None) -> tuple["ApiClient
     return client, str(namespace or _NAMESPACE)
 
 
-def _check_there(kubeconfig: str, context: str | None) -> None:
+def _check_there(kubeconfig: str, context: str | None, *, has_to_run: bool = False) -> None:
     # `$KUBECONFIG` may list several files. Like kubectl, ignore missing ones.
     files = [*filter(os.path.isfile, map(os.path.expanduser, kubeconfig.split(os.pathsep)))]
     if kubeconfig and not files:
@@ -369,7 +370,12 @@ def _check_there(kubeconfig: str, context: str | None) -> None:
                 f'its context "{context_name}" names the {part} "{name}"; '
                 f"its {part}s are: {', '.join(entries) or 'none'}"
             )
-    token = str(get(users.get(get(contexts.get(context_name), ("context", "user"))), ("user", "token")) or "")
+    user = users.get(get(contexts.get(context_name), ("context", "user")))
+    program = get(user, ("user", "exec", "command"))
+    # A program to come may be installed while a server runs, and `env` may have another PATH for it.
+    if has_to_run and program and not (get(user, ("user", "exec", "env")) or shutil.which(str(program))):
+        raise ValueError(f'its user "{get(user, ("name",))}" logs in by {program}, which is not installed here')
+    token = str(get(user, ("user", "token")) or "")
     is_encoded = token.startswith("ZXlK")  # base64 of a JSON Web Token, which begins with eyJ
     if is_encoded or not _TOKEN.fullmatch(token):
         raise ValueError(
