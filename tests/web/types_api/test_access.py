@@ -98,6 +98,12 @@ def test_unusable_token_file_ends_the_start(tmp_path: Path, text: str | None, me
         TokenFile(path)
 
 
+def test_tokens_without_a_user_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "tokens").write_text(f"{OLD}\n{NEW} ada\n", encoding="utf-8")
+    TokenFile(tmp_path / "tokens")
+    assert [record.getMessage() for record in caplog.records] == ["tokens have no user"]
+
+
 async def test_users_are_those_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "tokens"
     path.write_text(f"\ufeff{OLD}\n  {NEW}   ada lovelace \n", encoding="utf-8")

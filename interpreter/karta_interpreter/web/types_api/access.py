@@ -13,6 +13,7 @@ from karta_interpreter.base.k8s import JSON, Object, edit
 from karta_interpreter.definitions.karta import VERSION, api_group
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.web.types_api.models import ApiError, unavailable
+from karta_interpreter.webhook.log import log
 
 _LEAST: Final = 16  # characters of a token: shorter ones can be guessed
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="karta-interpreter"'}
@@ -54,7 +55,8 @@ class TokenFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
-            self._read()
+            if unnamed := [user for _, user in self._read() if user.startswith("line ")]:
+                log.warning("tokens have no user", lines=unnamed, hint="write the name of its user behind each token")
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise ServeError(f"the token file {path} cannot be used: {reason}") from error
