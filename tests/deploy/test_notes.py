@@ -146,6 +146,17 @@ def test_service_that_the_certificate_lacks_is_warned_of(values: str, advice: st
     assert ("registration.service" in notes, (advice or "") in notes) == (bool(advice), True)
 
 
+def test_service_whose_name_stands_first_is_warned_of(tmp_path: Path) -> None:
+    warning = (
+        "WARNING: the namespace comes first in registration.service: is karmada-system/k-karta-interpreter:443 meant?"
+    )
+    for number, (service, is_warned) in enumerate(
+        {"k-karta-interpreter/karmada-system:443": True, "a/b:443": False}.items()
+    ):
+        notes = notes_of(SERVER, f"registration.service={service}", tmp_path / str(number))
+        assert (warning in notes) is is_warned, notes
+
+
 @pytest.mark.parametrize(
     ("chart", "values", "idle"),
     [
