@@ -273,6 +273,27 @@ def test_suite_revises_to_a_count(run: Run, files: Path, options: tuple[str, ...
     assert (case["inputReplicas"], case["output"]["revised"]["spec"]["replicas"]) == (count, count)
 
 
+def test_suite_of_a_revision_alone_asks_for_a_count(run: Run, files: Path) -> None:
+    script = "function ReviseReplica(obj, count) obj.spec.replicas = count return obj end"
+    customization = {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": "ResourceInterpreterCustomization",
+        "metadata": {"name": "revision"},
+        "spec": {
+            "target": {name: yaml.safe_load((files / "job.yaml").read_text())[name] for name in ("apiVersion", "kind")},
+            "customizations": {"replicaRevision": {"luaScript": script}},
+        },
+    }
+    (files / "revision.yaml").write_text(yaml.safe_dump(customization))
+
+    made = run("create", "suite", "-f", "revision.yaml", "--object", "job.yaml")
+
+    assert (made.exit_code, made.stdout) == (0, "")
+    assert made.stderr.startswith("ReviseReplica skipped: pass --desired-replica\n")
+    asked = run("create", "suite", "-f", "revision.yaml", "--object", "job.yaml", "--desired-replica", "4")
+    assert (yaml.safe_load(asked.stdout)["inputReplicas"], "skipped" in asked.stderr) == (4, False)
+
+
 def test_suite_aggregates_two_members(run: Run, files: Path) -> None:
     del files
     found = run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml").stdout

@@ -325,6 +325,28 @@ def test_difference_to_script_of_karmada_shows_reason(run: Run, files: Path) -> 
     assert f"  known, if it does as Karmada's script: {health['known']}\n" in result.stdout
 
 
+@pytest.mark.parametrize(("divided", "is_known"), [("share", True), ("count", False)])
+def test_reason_is_for_the_fields_that_it_names(run: Run, files: Path, divided: str, *, is_known: bool) -> None:
+    script = "function ReviseReplica(obj, count) obj.spec.replicas = count return obj end"
+    lost = "function ReviseReplica(obj, count) return obj end"
+    customization = {
+        "apiVersion": "config.karmada.io/v1alpha1",
+        "kind": "ResourceInterpreterCustomization",
+        "metadata": {"name": "cloneset"},
+        "spec": {
+            "target": {"apiVersion": "apps.kruise.io/v1alpha1", "kind": "CloneSet"},
+            "customizations": {"replicaRevision": {"luaScript": script if divided == "share" else lost}},
+        },
+    }
+    (files / "cloneset.yaml").write_text(json.dumps(customization))
+    suite = Path(__file__).parents[2] / "docs" / "examples" / "lua" / "testdata" / "replicas.yaml"
+
+    shown = _diff(run, "cloneset.yaml", "CloneSet", str(suite)).stdout
+
+    assert "updateStrategy.partition" in shown
+    assert ("known, if" in shown, "spec.replicas" in shown) == (is_known, not is_known)
+
+
 def test_difference_to_catalogue_that_answers_by_script_of_its_own_shows_reason(run: Run, files: Path) -> None:
     script = CUSTOMIZATION.replace("example.io/v1, kind: Job", "apps.kruise.io/v1alpha1, kind: BroadcastJob")
     (files / "broadcast.yaml").write_text(script)

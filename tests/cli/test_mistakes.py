@@ -74,6 +74,13 @@ _MISTAKEN_FILES = {
     "open the console to others": ("console", "--host", "::"),
     "validate by two dashes": ("validate", "--f", "kind/karta.yaml"),
     "keep serving with a unit": ("serve", "--grace-period", "5s"),
+    "show a project": ("catalogue", "show", "Knative"),
+    "ask two operations": ("interpret", "object.yaml", "-f", "kind", "--operation", "InterpretReplica,Retain"),
+    "interpret a script": ("interpret", "--script", "x.lua", "object.yaml"),
+    "explain a kind and an object": ("explain", "RayCluster", "object.yaml"),
+    "register the name of a Service first": (
+        *("export", "webhook-configuration", "-f", "kind", "--service", "karta-interpreter/karmada-system:443"),
+    ),
     "explain an operation": ("explain", "InterpretHealth"),
     "show a group": ("catalogue", "show", "ray.io"),
     "explain an API version": ("explain", "ray.io/v1"),

@@ -72,13 +72,17 @@ def operation_named(name: str) -> Operation:
         suggestion = closest(
             name.lower().removeprefix(_PREFIX), (operation.lower().removeprefix(_PREFIX) for operation in ORDER)
         )
-        full = next(
-            (
-                f"Did you mean {operation}? "
-                for operation in ORDER
-                if OF_SCRIPTS.get(name) == operation or (suggestion and operation.lower().endswith(suggestion))
-            ),
-            "",
+        full = (
+            "Give one, or none to ask all of them. "
+            if "," in name
+            else next(
+                (
+                    f"Did you mean {operation}? "
+                    for operation in ORDER
+                    if OF_SCRIPTS.get(name) == operation or (suggestion and operation.lower().endswith(suggestion))
+                ),
+                "",
+            )
         )
         raise UsageProblem(f"error: operation {name} is not supported. {full}Use one of: {', '.join(ORDER)}")
     return supported

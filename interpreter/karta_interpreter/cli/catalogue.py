@@ -126,8 +126,9 @@ def component_facts(component: Object) -> Iterator[tuple[str, str]]:
     for field, label in _LABELS.items():
         value = component.get(field, "")
         if isinstance(value, dict):
-            for name, expression in value.items():
-                yield f"{label}: {name}" if len(value) > 1 else label, expression
+            yield from (
+                (f"{label}: {name}" if len(value) > 1 else label, expression) for name, expression in value.items()
+            )
         elif value:
             yield label, "yes" if value is True else value
 

@@ -1,6 +1,7 @@
 """The two sides of ``diff`` and ``replay``, the differences between their answers to a question, and the reasons."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
@@ -189,9 +190,9 @@ def difference_lines(changed: Sequence[Difference], *, full: bool) -> Iterator[s
             # An error has no path. A text in an answer has quotes, so that "3" is not the number, and "" is seen.
             is_error = isinstance(value, str) and not difference.path
             text = value if is_error else json.dumps(value, ensure_ascii=False, sort_keys=True)
-            if len(text) > _EXCERPT and not (full or is_error):
-                text = f"{text[:_EXCERPT]}… ({len(text)} characters: --full)"
-            yield click.style(f"  {sign} {one_line(text)}", fg=colour)
+            is_cut = len(text) > _EXCERPT and not (full or is_error)
+            shown = f"{text[:_EXCERPT]}… ({len(text)} characters: --full)" if is_cut else text
+            yield click.style(f"  {sign} {one_line(shown)}", fg=colour)
 
 
 def differences_json(changed: Sequence[Difference]) -> list[JSON]:
@@ -207,19 +208,28 @@ def differences_json(changed: Sequence[Difference]) -> list[JSON]:
     ]
 
 
+_FIELD = re.compile(r"`([\w.]+)`")
 KNOWN_FILE = Path(__file__).with_name("known.json")
 """Written from docs/developers/proofs.md by `make generate`."""
 
 
-def reason_of(before: Interpreter | None, after: Interpreter | None, operation: str) -> str:
-    """Return the reason if one side is the catalogue's Karta and the other one a script, or else ""."""
+def reason_of(
+    before: Interpreter | None, after: Interpreter | None, operation: str, changed: Iterable[Difference]
+) -> str:
+    """Return the reason if one side is the catalogue's Karta and the other one a script, or else "".
+
+    In a template, revised or retained, only fields that the reason names in backticks may differ.
+    """
     if before is None or after is None:
         return ""
     sides = {_is_by_script(before, operation): before, _is_by_script(after, operation): after}
     if len(sides) < len((before, after)) or sides[False].entry.origin != ORIGIN:
         return ""
     gvk = sides[False].entry.definition.gvk
-    return _known_reasons().get(f"{gvk.api_version} {gvk.kind}", {}).get(operation, "")
+    reason = _known_reasons().get(f"{gvk.api_version} {gvk.kind}", {}).get(operation, "")
+    fields = {name.rpartition(".")[2] for name in _FIELD.findall(reason)}
+    is_about_all = all(fields.intersection(at) for at, *_ in changed if at[:1] in (("revised",), ("retained",)))
+    return reason if is_about_all else ""
 
 
 def _is_by_script(interpreter: Interpreter, operation: str) -> bool:

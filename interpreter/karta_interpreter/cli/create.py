@@ -260,6 +260,8 @@ def _cases(
     if replicas is None and (counted := ask(interpreter, Call(Operation.INTERPRET_REPLICA, workload)).results):
         # Another count than today's, so that the case of ReviseReplica changes something. Zero twice would be zero.
         replicas = 2 * (counted["replica"] or 1)
+    elif replicas is None and interpreter.is_asked(Operation.REVISE_REPLICA):
+        say(f"{Operation.REVISE_REPLICA} skipped: pass --desired-replica", err=True)
     for call in Arguments(workload, member, items, replicas).calls():
         if interpreter.is_asked(call.operation):
             outcome = ask(interpreter, call)

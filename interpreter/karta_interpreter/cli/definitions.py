@@ -377,7 +377,12 @@ def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[Se
             # With another version or group, or in another order: the kind tells more than the rest.
             words = {*kind.lower().split("/"), *kind.lower().partition(".")[::2]} - {""}
             gvks = [entry.definition.gvk for entry in entries]
-            alike = [gvk for gvk in gvks if gvk.kind.lower() in words] or [gvk for gvk in gvks if gvk.group in words]
+            alike = (
+                [gvk for gvk in gvks if gvk.kind.lower() in words]
+                or [gvk for gvk in gvks if gvk.group in words]
+                # A project is called by a part of its group, as Knative by serving.knative.dev.
+                or [gvk for gvk in gvks if kind.isalpha() and f".{kind.lower()}" in f".{gvk.group.rpartition('.')[0]}"]
+            )
             suggestion = (
                 f"did you mean {' or '.join(f'{gvk.api_version}/{gvk.kind}' for gvk in alike)}?"
                 if alike

@@ -200,7 +200,7 @@ def _changed_answer(
     if not changed:
         return ChangedAnswer(question, ())
     cause = cause_of(before, after, call, references, options, changed) if explained else ""
-    return ChangedAnswer(question, changed, reason_of(before, after, call.operation), cause)
+    return ChangedAnswer(question, changed, reason_of(before, after, call.operation, changed), cause)
 
 
 def _distinct(changes: Iterable[ChangedAnswer]) -> list[ChangedAnswer]:

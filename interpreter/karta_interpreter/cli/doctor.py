@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.base.errors import ClusterError, ServeError
+from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import count
 from karta_interpreter.cli.definitions import cluster_layer
 from karta_interpreter.cli.member import WorkloadSelection
 from karta_interpreter.cli.options import Decimal, ObjectName, control_plane, output
-from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import one_line, say, table, written
 from karta_interpreter.cli.verify import verify_member
 from karta_interpreter.definitions.sources import combine, load_catalogue
@@ -74,11 +74,8 @@ def command(
     kinds, the address as Karmada dials it, the certificate, and a call. It only reads, and advises what to do. The exit
     code is 1 when there is a problem. With --wait it looks every two seconds, and prints what it found last.
     """
-    try:
-        if url:
-            parts_of_url(url)
-    except ServeError as error:
-        raise UsageProblem(f"error: --url: {error}") from error
+    if url:
+        parts_of_url(url)
     results = [*asyncio.run(_examine_until_well(kubeconfig, context, name, url, wait))]
     if member is not None:
         results += asyncio.run(_verify(kubeconfig, context, member))

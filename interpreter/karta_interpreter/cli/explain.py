@@ -299,6 +299,7 @@ def described(name: str) -> str:
 
     Raises UsageProblem for a typo in the name of a rule, a field or an annotation.
     """
+    name = re.sub(r"(?i)^(karta|(karta\.)?spec)$", "structureDefinition", name)
     name = name.rpartition(".")[2] if re.match(r"(?i)(karta\.)?spec\.", name) else name.removeprefix(PREFIX)
     if rule := rules().get(name):
         examples = "".join(

@@ -72,9 +72,11 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
         except InterpretationError as error:
             is_item = not objects[0].keys().isdisjoint(ITEM_FIELDS)
             versions = [gvk.api_version for gvk in kinds() if gvk.kind == objects[0].get("kind")]
-            advice = other_file(objects[0]) or (_STATUS_FILE if is_item else _PRINTS)
-            if versions and "apiVersion" not in objects[0]:
-                advice = f"write apiVersion: {listed(versions)}"
+            advice = (
+                f"write apiVersion: {listed(versions)}"
+                if versions and "apiVersion" not in objects[0]
+                else other_file(objects[0]) or (_STATUS_FILE if is_item else _PRINTS)
+            )
             raise Problem(
                 f"error: {path}: {error}{', only ' if objects[0] else ''}{listed(objects[0])}; {advice}"
             ) from error

@@ -85,12 +85,11 @@ def command(  # noqa: PLR0913 - one for each option
         components=components,
     )
     if components is not None and not operation:
-        if explain or overrides:
+        if explain or overrides or output == "table":
             raise UsageProblem(
-                "error: --components goes with --explain and --override if --operation is ReviseComponents"
+                "error: --components prints an object, as yaml or json; "
+                "it goes with --explain and --override if --operation is ReviseComponents"
             )
-        if output == "table":
-            raise UsageProblem("error: -o table shows answers; --components prints an object")
         workload = workload_of(arguments.call(Operation.INTERPRET_COMPONENT).object, filenames, references)
         say(written(workload.set_components(components).object, output or "yaml"), nl=False)
         return

@@ -29,6 +29,7 @@ from karta_interpreter.cli.options import (
     Decimal,
     ObjectName,
     WholeNumber,
+    exchanged,
 )
 from karta_interpreter.cli.program import Problem, UsageProblem, is_usage
 from karta_interpreter.cli.render import table
@@ -227,6 +228,10 @@ def _introduce(started: Started, settings: Settings) -> None:
         "the feature gate has no effect": (
             settings.multiple_pod_templates_scheduling and not settings.register,
             "--register registers by it, and so does `export webhook-configuration`",
+        ),
+        "name and namespace of the Service may be exchanged": (
+            exchanged(settings.service or ""),
+            exchanged(settings.service or ""),
         ),
         "the API group has no effect": (
             settings.karta_api_group != _DEFAULT.karta_api_group and not settings.cluster,

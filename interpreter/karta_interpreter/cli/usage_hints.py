@@ -41,7 +41,7 @@ _SYNONYMS = {
     "--port": "p secure-port https-port webhook-port metrics-bind-address metrics-port",
     "--health-port": "health-probe-bind-address health-addr probe-port",
     "--kartas": "definitions folder directory dir karta filename f",
-    "--overrides": "override customizations customization scripts lua",
+    "--overrides": "override customizations customization scripts script lua",
     "--kinds": "kind include only",
     "--without": "exclude skip ignore",
     "--log-level": "v verbose verbosity debug zap-log-level",
@@ -53,7 +53,7 @@ _SYNONYMS = {
     "--record": "trace audit audit-log",
     "--cluster": "in-cluster from-cluster from-api-server watch-cluster",
     "--types-token-file": "token token-file tokens auth-token api-key",
-    "--override": "overrides customization customizations scripts lua",
+    "--override": "overrides customization customizations scripts script lua",
     "--filename": "file karta kartas definition definitions manifest overrides override customizations scripts",
     "--object": "workload resource input desired desired-file template",
     "--operation": "op operations",
@@ -239,6 +239,7 @@ def _of_extra_argument(message: str, ctx: click.Context) -> str:
             (_has("-f", ctx), "; definitions are given with -f"),
             (_has("--operation", ctx), "; an operation is given with --operation"),
             (_has("--to", ctx), "; other definitions are given with --to"),
+            ("KIND|FILE" in "".join(arguments), "; a FILE with an object has its kind in it"),
             ("EXPRESSION" in arguments, "; quotes stand around an expression"),
         )
         return f"The command takes {' '.join(arguments)}{''.join(text for is_so, text in given if is_so)}"

@@ -23,7 +23,6 @@ _OTHER_NAME = "dial a name that the certificate has, or set tls-server-name in t
 # By result of OpenSSL: X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH.
 _CERTIFICATE_HINTS = {10: "renew the server's certificate", 62: _OTHER_NAME, 64: _OTHER_NAME}
 
-_NO_FILE = "File does not exists:"  # what kubernetes_asyncio says of a file that a kubeconfig names
 
 _STATUS_HINTS: dict[int, str] = {
     HTTPStatus.UNAUTHORIZED: "it does not accept the credentials: renew the token or client certificate",
@@ -109,7 +108,7 @@ def unusable(source: str, error: BaseException) -> ClusterError:
         "`kubectl config get-contexts` lists those of a kubeconfig"
         if reason == "NoContext"
         else "where it is, `kubectl config view --raw --flatten` prints a kubeconfig that names no files"
-        if _NO_FILE in str(error)
+        if "File does not exist" in str(error)  # in the words of kubernetes_asyncio, as below
         else "check the file, the context, and the files and programs that it names"
     )
     # The library does not check the structure of the file.
@@ -118,7 +117,7 @@ def unusable(source: str, error: BaseException) -> ClusterError:
         if isinstance(error, TypeError | AttributeError | KeyError)
         else "a certificate or key in it is not PEM in base64"
         if isinstance(error, ssl.SSLError)
-        else _text(error).replace(_NO_FILE, "it names a file that does not exist here:")
+        else _text(error).replace("File does not exists:", "it names a file that does not exist here:")
     )
     return ClusterError(f"{source} cannot be used: {what}; {hint}", reason=reason)
 
