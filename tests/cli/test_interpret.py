@@ -499,6 +499,21 @@ def test_missing_referenced_object_is_named(run: Run, trainjob: tuple[str, ...])
     )
 
 
+def test_object_of_another_version_is_named_with_it(run: Run, files: Path) -> None:
+    (files / "config.yaml").write_text(
+        "{apiVersion: serving.kserve.io/v1alpha2, kind: LLMInferenceServiceConfig, metadata: {name: base}}"
+    )
+    (files / "llm.yaml").write_text(
+        "{apiVersion: serving.kserve.io/v1alpha1, kind: LLMInferenceService, metadata: {name: chat},"
+        " spec: {model: {uri: 'hf://a/b'}, baseRefs: [{name: base}]}}"
+    )
+    result = run("interpret", "llm.yaml", "--reference-file", "config.yaml")
+    assert (
+        "looks up serving.kserve.io/v1alpha1, Kind=LLMInferenceServiceConfig, "
+        "not LLMInferenceServiceConfig base (serving.kserve.io/v1alpha2)\n" in result.stderr
+    )
+
+
 def test_absent_object_of_known_count_is_warning(run: Run, files: Path) -> None:
     (files / "rollout.yaml").write_text(
         "{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: shop},"

@@ -93,10 +93,11 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
 def read_references(paths: Iterable[str], definition: Definition) -> list[Object]:
     """Return the objects that a definition may look up. If it looks up no object of their kinds, stderr says so."""
     objects = [obj for path in paths for obj in read_objects(path)]
-    looked_up = [str(reference.gvk) for reference in definition.references]
+    looked_up = dict.fromkeys(str(reference.gvk) for reference in definition.references)
     if objects and not any(f"{obj.get('apiVersion')}, Kind={obj.get('kind')}" in looked_up for obj in objects):
-        names = ", ".join(map(named, objects[:8]))
-        say(escaped(f"warning: the definition looks up {', '.join(looked_up) or 'no objects'}, not {names}"), err=True)
+        # kubectl prints the version that its server prefers.
+        names = ", ".join(f"{named(obj)} ({obj.get('apiVersion', '')})" for obj in objects[:8])
+        say(escaped(f"warning: the definition looks up {listed(looked_up) or 'no objects'}, not {names}"), err=True)
     return objects
 
 
