@@ -166,7 +166,7 @@ export interface Kind extends Omit<Row, "compared" | "components" | "suspend"> {
 
 export interface Start {
   version: string;
-  texts: { karta: string; object: string };
+  texts: { karta: string; object: string; kind: string };
   example: { karta: string; object: string };
   hasMember: boolean;
 }

@@ -130,7 +130,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
         return null;
       };
       const link = await fromLink(location.hash).catch(() => missing("the link is broken; copy the whole of it"));
-      const { karta, object } = props.start.texts;
+      const { karta, object, kind } = props.start.texts;
       const draft = kept(Boolean(karta || object));
       const found =
         wanted.kind && !link
@@ -146,8 +146,10 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
       } else if (link || draft) {
         put({ ...NOTHING, ...known(link ?? draft ?? {}) });
         isEdited.current = true;
-      } else if (karta || object) put({ karta, object });
-      else {
+      } else if (karta || object) {
+        put({ karta, object });
+        if (kind) await get<Kind>(`/api/kinds/${kind}`).then((chosen) => setKind({ ...chosen, text: karta }));
+      } else {
         const { example } = props.start;
         put({ ...example, observed: example.object, items: ["member1", "member2"].map(reported).join("") });
       }

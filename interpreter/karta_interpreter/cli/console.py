@@ -80,15 +80,19 @@ def command(
 
 
 def _texts(snapshot: Snapshot, filenames: Sequence[str], path: str | None) -> Texts:
-    karta = next((text for filename in filenames for _, text in read_texts(filename)), "")
+    source, karta = next((pair for filename in filenames for pair in read_texts(filename)), ("", ""))
     if filenames and not karta:
         raise UsageProblem(
             f"error: {', '.join(filenames)}: no definition: it is empty, or a folder without .yaml, .yml or .json"
         )
-    if path is None:
-        return Texts(karta)
-    obj = read_object(path)
-    if not filenames:
+    entry = next((entry for entry in snapshot.entries.values() if entry.definition.source == source), None)
+    obj = None if path is None else read_object(path)
+    if obj is not None and not filenames:
         entry = snapshot.entries.get(GVK.of(obj))
         karta = text_of(entry) if entry else ""
-    return Texts(karta, next((text for _, text in read_texts(path)), "") if path != "-" else to_text(obj))
+    kind = f"{entry.definition.gvk.api_version}/{entry.definition.gvk.kind}" if entry else ""
+    return Texts(
+        karta,
+        "" if path is None else to_text(obj) if path == "-" else next((text for _, text in read_texts(path)), ""),
+        kind,
+    )

@@ -28,7 +28,7 @@ Get = Callable[[str], Awaitable[ClientResponse]]
 
 async def test_page_starts_with_the_given_texts(get: Get) -> None:
     found = await (await get("/api/start")).json()
-    assert found["texts"] == {"karta": "the Karta", "object": "the object"}
+    assert found["texts"] == {"karta": "the Karta", "object": "the object", "kind": ""}
     assert found["hasMember"]
 
 

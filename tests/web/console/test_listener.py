@@ -86,6 +86,7 @@ def test_command_fills_the_editors(run: Run, served: list[tuple[ConsoleSources, 
     assert (result.exit_code, result.output) == (0, "")
     ((found, port),) = served
     assert (found.texts.karta, found.texts.object, port) == (KARTA, OBJECT, 8448)
+    assert found.texts.kind == "example.io/v1/Crawler"
     assert found.snapshot.find(GVK("example.io", "v1", "Crawler")), "beside the catalogue"
     assert found.snapshot.find(GVK("batch", "v1", "Job"))
 

@@ -45,10 +45,11 @@ _TYPES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The initial texts of the editors. They are empty for an example of the catalogue."""
+    """The initial texts of the editors, and the kind of the Karta. They are empty for an example of the catalogue."""
 
     karta: str = ""
     object: str = ""
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)

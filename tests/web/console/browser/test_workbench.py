@@ -488,6 +488,7 @@ def test_edit_of_opened_texts_survives_a_reload(open_page: Open, tmp_path: Path,
     files = ["-f", str(tmp_path / "karta.yaml"), "--object", str(tmp_path / "object.yaml")]
     with started("console", "--no-open", "--port", "0", *files) as address:
         page = open_page(address=address)
+        wait(page, lambda: page.get_by_label("Kind", exact=True).input_value() == "example.io/v1/Crawler")
         if is_shared:
             page.get_by_role("button", name="Share").click()
             wait(page, lambda: "#share=" in page.url)
