@@ -370,12 +370,19 @@ def test_crds_that_fit_no_definition_are_an_error(
 @rows(
     ("read", "found"),
     [
-        pytest.param("obj.spec.replica", ["mine.yaml:10:1: warning [crd-unknown-field]"], id="a misspelled field"),
+        pytest.param("obj.spec.replica", ["mine.yaml:10:18: warning [crd-unknown-field]"], id="a misspelled field"),
+        pytest.param(
+            "true or 1 == obj.spec.replica", ["mine.yaml:10:31: warning [crd-unknown-field]"], id="its column"
+        ),
         pytest.param("obj.spec.replicas", [], id="a field of the CRD"),
-        pytest.param("obj['spec'][\"replica\"]", ["mine.yaml:10:1: warning [crd-unknown-field]"], id="by brackets"),
+        pytest.param("obj['spec'][\"replica\"]", ["mine.yaml:10:18: warning [crd-unknown-field]"], id="by brackets"),
         pytest.param("obj['spec']['replicas']", [], id="a field of the CRD by brackets"),
-        pytest.param('obj.spec.replicas == "3"', ["mine.yaml:10:1: warning [crd-wrong-type]"], id="a count and a text"),
-        pytest.param("obj.spec.replicas or '3'", ["mine.yaml:10:1: warning [crd-wrong-type]"], id="a text for a count"),
+        pytest.param(
+            'obj.spec.replicas == "3"', ["mine.yaml:10:18: warning [crd-wrong-type]"], id="a count and a text"
+        ),
+        pytest.param(
+            "obj.spec.replicas or '3'", ["mine.yaml:10:18: warning [crd-wrong-type]"], id="a text for a count"
+        ),
         pytest.param("obj.spec.replicas ~= 3", [], id="a count and a number"),
         pytest.param("obj[1].spec.replica", [], id="an entry of a list, as the items of statuses"),
         pytest.param("1 -- obj.spec.replica", [], id="a comment"),
@@ -390,6 +397,57 @@ def test_fields_that_scripts_name_are_compared_with_crds(run: Run, files: Path, 
     output = run("validate", "mine.yaml", "--crd", "crd.yaml").stdout
 
     assert [line.partition("] ")[0] + "]" for line in output.splitlines() if "crd-" in line] == found
+
+
+def _of_cloneset(field: str, function: str, lines: list[str]) -> str:
+    head = _CUSTOMIZATION.partition("        function")[0].replace("healthInterpretation", field)
+    script = "".join(f"          {line}\n" for line in lines)
+    return (
+        f"{head.replace('example.io/v1, kind: Job', 'apps.kruise.io/v1alpha1, kind: CloneSet')}"
+        f"        function {function}\n{script}        end\n"
+    )
+
+
+@rows(
+    ("lines", "found"),
+    [
+        pytest.param(["local spec = obj.spec", "return spec.replica"], ["2:8"], id="a local"),
+        pytest.param(["local spec = obj.spec or {}", "return spec.replica"], ["2:8"], id="a local with a default"),
+        pytest.param(["local a = obj.spec", "local b = a", "return b.replica"], ["3:8"], id="a local of a local"),
+        pytest.param(["local a = obj.spec.replica", "return a.b or a == 1"], ["1:11"], id="once, where it is named"),
+        pytest.param(["for _, c in ipairs(obj.status.conditions) do if c.Type then", "end end"], ["1:49"], id="a loop"),
+        pytest.param(
+            ["for i = 1, 2 do local c = obj.status.conditions[i]", "print(c.Type) end"], ["2:7"], id="an index"
+        ),
+        pytest.param(["local spec = obj.spec", "spec = {}", "return spec.replica"], [], id="a local that is set again"),
+        pytest.param(["local a, spec = 1, obj.spec", "return spec.replica"], [], id="several locals"),
+        pytest.param(["local spec = obj.spec", "return {spec = 1}, spec.replicas"], [], id="a field that is there"),
+        pytest.param(["local function f(spec) return spec.replica end", "local spec = obj.spec"], [], id="a parameter"),
+    ],
+)
+def test_locals_of_scripts_are_compared_with_crds(run: Run, files: Path, lines: list[str], found: list[str]) -> None:
+    (files / "mine.yaml").write_text(_of_cloneset("healthInterpretation", "InterpretHealth(obj)", lines))
+
+    output = run("validate", "mine.yaml").stdout
+
+    places = [line.split(":")[1:3] for line in output.splitlines() if "crd-" in line]
+    assert [f"{int(line) - 9}:{int(column) - 10}" for line, column in places] == found
+
+
+@rows(
+    ("line", "found"),
+    [
+        pytest.param("item.status.readyReplica = 1", 1, id="a field that is not there"),
+        pytest.param("print(items[1].status.readyReplica)", 1, id="by the number"),
+        pytest.param("item.status.readyReplicas = 1", 0, id="a field"),
+        pytest.param("print(item.status.generation, item.clusterName)", 0, id="what scripts of Karmada add"),
+    ],
+)
+def test_reports_of_clusters_are_compared_with_crds(run: Run, files: Path, line: str, found: int) -> None:
+    lines = ["for _, item in ipairs(items) do", line, "end"]
+    (files / "mine.yaml").write_text(_of_cloneset("statusAggregation", "AggregateStatus(obj, items)", lines))
+
+    assert run("validate", "mine.yaml").stdout.count("[crd-unknown-field]") == found
 
 
 def test_hint_for_script_is_lua(run: Run, files: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol, Self
 
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError, QueryStoppedError
 from karta_interpreter.base.findings import PLACES, did_you_mean
-from karta_interpreter.base.k8s import GVK, JSON, Object, edit, namespace as namespace_of, type_name
+from karta_interpreter.base.k8s import GVK, JSON, Object, edit, grouped, namespace as namespace_of, type_name
 from karta_interpreter.definitions.karta.definition import (
     Definition,
     LabelOperator,
@@ -104,17 +104,13 @@ class Known(ReferenceReader):
     so looking it up is an error.
     """
 
-    objects: Mapping[GVK, tuple[Object, ...]]
+    objects: Mapping[GVK, Sequence[Object]]
     complete: frozenset[GVK] = frozenset()
 
     @classmethod
     def of(cls, objects: Iterable[Object], complete: Iterable[GVK] = ()) -> Self:
         """Return the reader of some objects. Raise InterpretationError for an object without apiVersion and kind."""
-        by_kind: dict[GVK, tuple[Object, ...]] = {}
-        for obj in objects:
-            gvk = GVK.of(obj)
-            by_kind[gvk] = (*by_kind.get(gvk, ()), obj)
-        return cls(by_kind, frozenset(complete))
+        return cls(grouped((GVK.of(obj), obj) for obj in objects), frozenset(complete))
 
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
         """Return the object of that name."""

@@ -14,14 +14,13 @@ of them has no room: an answer without it would be wrong.
 import asyncio
 import marshal
 import sys
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 
 from karta_interpreter.base.errors import ClusterError, QueryAbsentError, QueryReferenceError
-from karta_interpreter.base.k8s import GVK, Object, edit
+from karta_interpreter.base.k8s import GVK, Object, edit, grouped
 from karta_interpreter.definitions.karta import ObjectNames, ReferenceReader
 from karta_interpreter.definitions.sources.api_server import ApiServer, by_kind
 from karta_interpreter.definitions.sources.budget import Budget, weight_of
@@ -58,9 +57,7 @@ class ReferenceCache(ReferenceReader):
 
     def want(self, references: Iterable[tuple[GVK, GVK]]) -> None:
         """Hold only the kinds in these references: pairs of a kind of workload and a kind that it refers to."""
-        workloads: dict[GVK, set[GVK]] = defaultdict(set)
-        for workload, gvk in references:
-            workloads[gvk].add(workload)
+        workloads = {gvk: set(kinds) for gvk, kinds in grouped((gvk, kind) for kind, gvk in references).items()}
         # Without the collections of removed definitions.
         for source in self._names:
             self._budget.forget(source)

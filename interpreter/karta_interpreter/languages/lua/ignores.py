@@ -65,14 +65,13 @@ def unignored(
     """
     findings = list(findings)
     complete = {(ignore.rule, ignore.line) for ignore in ignores if ignore.is_complete and ignore.of_crd is crd}
-    used = set()
-    for finding in findings:
-        key = (finding.rule, finding.line)
-        if key in complete and (crd or finding.severity is Severity.WARNING):
-            used.add(key)
-        else:
-            yield finding
-    unused = complete - used
+    hidden = {
+        finding
+        for finding in findings
+        if (finding.rule, finding.line) in complete and (crd or finding.severity is Severity.WARNING)
+    }
+    yield from (finding for finding in findings if finding not in hidden)
+    unused = complete - {(finding.rule, finding.line) for finding in hidden}
     for ignore in ignores:
         if not ignore.is_complete:
             if not crd:

@@ -146,7 +146,8 @@ class _Reader:
         script = Script(operation, text, self.name)
         if self.place and lines:
             of_script = () if lines.are_consecutive else lines.of_script
-            script = replace(script, source=self.place.source, line=lines.of_script[0], lines=of_script)
+            first, column = lines.at(1, 1)
+            script = replace(script, source=self.place.source, line=first, column=column, lines=of_script)
         problems = _lint(operation, text, self.name)
         if any(problem.fatal for problem in problems):
             self.broken.add(operation)

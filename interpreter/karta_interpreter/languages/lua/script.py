@@ -18,7 +18,7 @@ class Script:
 
     ``name`` is the customization's. ``line`` is the line of ``source`` on which the script begins, 0 if unknown.
     ``lines`` has one for each line of the script where they are not consecutive: YAML that starts with ``>`` is folded,
-    and a JSON string is on one line.
+    and a JSON string is on one line. Each begins at ``column``.
     """
 
     operation: str
@@ -27,6 +27,7 @@ class Script:
     source: str = ""
     line: int = 0
     lines: tuple[int, ...] = ()
+    column: int = 1
 
     @property
     def function(self) -> str:

@@ -9,11 +9,12 @@ from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s import Object
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.languages.lua.customization import LoadedCustomization
+from karta_interpreter.languages.lua.script_fields import fields_of
 
-# A field behind a name, and what it is compared with, replaced by or set to. A term of a sum is compared with nothing.
-_READ = re.compile(
-    r"""(?:[-+*/%] {0,3})?(?<![\w.])#?(\w+)((?:\.\w+|\[["']\w+["']\])(?:\.\w+|\[["']?\w+["']?\])*)"""
-    r"""(?:\s*(==|~=|[<>]=?|=|\bor\b)\s*("[^"\n]*"|'[^'\n]*'|\d+\b))?"""
+# An index or a key in brackets, and the entry of AggregateStatus that has the status of the object: scripts of Karmada
+# add two fields to it.
+_BRACKETS = re.compile(
+    r"""^\[\w+\](?=\.status\b(?!\.(?:g|resourceTemplateG)eneration\b))|\[(?:"(\w+)"|'(\w+)'|(\w+))\]"""
 )
 
 
@@ -23,14 +24,13 @@ def script_findings(customizations: Iterable[LoadedCustomization], crds: Sequenc
         (loaded, loaded.gvk, script) for loaded in customizations if loaded.gvk for script in loaded.scripts
     ):
         text = re.sub("--.*", "", script.text)
-        names = re.findall(r"\w+", "".join(re.findall(rf"\bfunction +{script.function} *\(([^)]*)\)", text)))
-        fields = [field for field in _READ.finditer(text) if field[1] in names]
+        fields = [field for field in fields_of(script.function, text) if _in_jq(*field).startswith(".")]
         # A Karta that names the same fields, because those of a Karta are compared with CRDs.
         root = {
             "name": "script",
             "kind": {"group": gvk.group, "version": gvk.version, "kind": gvk.kind},
             "suspendDefinition": {
-                "suspendActions": [{"path": _in_jq(field), "value": "null"} for field in fields],
+                "suspendActions": [{"path": _in_jq(*field), "value": "null"} for field in fields],
                 "resumeActions": [{"path": ".spec", "value": "null"}],
             },
             "statusDefinition": {"statusMappings": {}},
@@ -39,21 +39,29 @@ def script_findings(customizations: Iterable[LoadedCustomization], crds: Sequenc
             if finding.rule == "crd-missing":
                 yield replace(finding, source=customization.source, path=(), line=customization.line, column=1)
             elif finding.rule in ("crd-unknown-field", "crd-unknown-value", "crd-wrong-type"):
-                field = fields[int(finding.path[-2])]
-                yield replace(
-                    finding,
-                    severity=Severity.WARNING,
-                    message=finding.message.replace("its default", "its value"),
-                    hint=re.sub(r"\(?([^\s`(]+) \| length\)?", r"#\1", finding.hint.replace("`//`", f"`{field[3]}`")),
-                    source=script.source,
-                    path=(),
-                    line=script.line_in_source(text.count("\n", 0, field.start()) + 1),
-                    column=1,
-                )
+                field, of = fields[int(finding.path[-2])]
+                hint = finding.hint.replace("`//`", f"`{field[3]}`").replace("[].", "[i].").replace("[0]", "[1]")
+                if not finding.span or finding.span.end > len(_path(of)):  # or the local itself has it
+                    yield replace(
+                        finding,
+                        severity=Severity.WARNING,
+                        message=finding.message.replace("its default", "its value").replace(
+                            "decides by the types alone", "fails"
+                        ),
+                        hint=re.sub(r"\(?([^\s`(]+) \| length\)?", r"#\1", hint),
+                        source=script.source,
+                        path=(),
+                        line=script.line_in_source(text.count("\n", 0, field.start(1)) + 1),
+                        column=script.column + field.start(1) - text.rfind("\n", 0, field.start(1)) - 1,
+                    )
 
 
-def _in_jq(field: re.Match[str]) -> str:
-    path = re.sub(r"""\[(["']?)(\w+)\1\]""", lambda key: f".{key[2]}" if key[1] else "[]", field[2])
+def _in_jq(field: re.Match[str], of: str) -> str:
+    path = _path(f"{of}{field[2]}")
     value = json.dumps(field[4][1:-1]) if field[4] and not field[4].isdigit() else field[4]
     operator = "//" if field[3] in ("=", "or") else (field[3] or "").replace("~", "!")
     return f"{path} {operator} {value}" if value and field[0][0] not in "#-+*/%" else path
+
+
+def _path(steps: str) -> str:
+    return _BRACKETS.sub(lambda key: f".{key[1] or key[2]}" if key[1] or key[2] else "[]" if key[3] else "", steps)
