@@ -146,6 +146,13 @@ def test_service_that_the_certificate_lacks_is_warned_of(values: str, advice: st
     assert ("registration.service" in notes, (advice or "") in notes) == (bool(advice), True)
 
 
+@pytest.mark.parametrize(("name", "is_warned"), [("karta-interpreter", True), ("karta.example.com", False)])
+def test_service_without_a_domain_is_warned_of(name: str, *, is_warned: bool, tmp_path: Path) -> None:
+    notes = notes_of(CONTROL_PLANE, f"service.externalName={name}", tmp_path, *_KARMADA)
+
+    assert (f"write {name}.NAMESPACE.svc.cluster.local" in notes) is is_warned
+
+
 def test_service_whose_name_stands_first_is_warned_of(tmp_path: Path) -> None:
     warning = (
         "WARNING: the namespace comes first in registration.service: is karmada-system/k-karta-interpreter:443 meant?"

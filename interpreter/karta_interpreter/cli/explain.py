@@ -299,8 +299,13 @@ def described(name: str) -> str:
 
     Raises UsageProblem for a typo in the name of a rule, a field or an annotation.
     """
-    name = re.sub(r"(?i)^(karta|(karta\.)?spec)$", "structureDefinition", name)
-    name = name.rpartition(".")[2] if re.match(r"(?i)(karta\.)?spec\.", name) else name.removeprefix(PREFIX)
+    name = (
+        "structureDefinition"
+        if re.fullmatch(r"(?i)karta|(karta\.)?spec", name)
+        else name.rpartition(".")[2]
+        if re.match(r"(?i)(karta\.)?spec\.", name)
+        else name.removeprefix(PREFIX)
+    )
     if rule := rules().get(name):
         examples = "".join(
             f"\n{title}:\n{indent(rule[title].rstrip(), '  ')}\n" for title in ("bad", "good") if title in rule

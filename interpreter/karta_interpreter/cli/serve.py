@@ -33,6 +33,7 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import Problem, UsageProblem, is_usage
 from karta_interpreter.cli.render import table
+from karta_interpreter.cli.usage_hints import meant_option
 from karta_interpreter.definitions.karta import catalogue_kinds, karta_api_group
 from karta_interpreter.definitions.sources import Selection, ServedDefinition, Snapshot, list_files
 from karta_interpreter.engine.operations import Operation
@@ -279,7 +280,7 @@ def warn_of_variables(options: Collection[click.Option] = BY_FIELD.values()) -> 
         hint = (
             f"did you mean {_PREFIX}{suggestion}?"
             if suggestion
-            else f"`{click.get_current_context().command_path} --help` lists the settings"
+            else meant_option(f"--{_setting_of(name).replace('_', '-').lower()}", click.get_current_context()).strip()
         )
         log.warning("an environment variable is not a setting", name=name, hint=hint)
 

@@ -224,7 +224,10 @@ def command(  # noqa: PLR0913 - one for each option
     selected = [case for case, title in zip(cases, titles, strict=True) if any(name in title for name in words)]
     if not selected and not unreadable:
         if cases:
-            raise UsageProblem(f"error: no case has {' or '.join(names)} in its kind, operation or name")
+            raise UsageProblem(
+                f"error: no case has {' or '.join(names)} in its kind, operation or name"
+                + "; --name is a part of them, without *" * any("*" in name for name in names)
+            )
         raise Problem(f"error: {', '.join(map(str, suites))}: there is no case{EMPTY}")
     # The definitions are read once for each kind of the suites, and their findings are shown as often.
     find = cache(partial(_interpreter, unreadable))

@@ -173,7 +173,10 @@ def command(  # noqa: PLR0913 - one for each option
     served = [*load_sources(sources).entries.values()] if filenames else load_catalogue().entries
     definitions = [entry.definition for entry in chosen(served, (kind,) if kind else kinds)]
     if folder:
-        report, place = verify_folder(folder, definitions, selection), str(folder)
+        report, place = (
+            verify_folder(folder, definitions, selection),
+            f"namespace {namespace} of {folder}" if namespace else str(folder),
+        )
     else:
         read = partial(
             _read, definitions=definitions, selection=selection, folder=save_to, all_namespaces=all_namespaces

@@ -272,6 +272,8 @@ def test_definition_that_cannot_be_used_is_named(run: Run, tmp_path: Path) -> No
     assert "[schema]" in nothing.stderr
     assert f"warning: in {MEMBER} there is no object of a kind with a definition" in nothing.stderr
     assert f"warning: in {MEMBER} there is no raycluster none" in absent.stderr
+    elsewhere = run("verify", str(MEMBER), "--namespace", "nowhere").stderr
+    assert f"warning: in namespace nowhere of {MEMBER} there is no object of a kind" in elsewhere
 
 
 async def _impatient_with_pods(client: Any, request: Any, silence: float | None) -> Any:

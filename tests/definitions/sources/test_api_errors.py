@@ -1,3 +1,4 @@
+import binascii
 import json
 import socket
 import ssl
@@ -154,6 +155,7 @@ def test_other_failures_name_what_to_check() -> None:
     ("error", "reason"),
     [
         pytest.param(FileNotFoundError("there is no such file"), "NoKubeconfig", id="no kubeconfig"),
+        pytest.param(binascii.Error("Incorrect padding"), "Configuration", id="a certificate that is not base64"),
         pytest.param(FileNotFoundError(2, "No such file", "login"), "Configuration", id="a program that it names"),
         pytest.param(ValueError("Expected object with name b in x/contexts list"), "NoContext", id="no such context"),
     ],

@@ -474,6 +474,7 @@ def test_current_context_that_is_not_there_is_named(tmp_path: Path, current: str
     [
         pytest.param("/dev/null", "it is a pipe or a device", id="what a shell gives in the place of a file"),
         pytest.param("/dev", "it is a folder", id="a folder"),
+        pytest.param("a,b", "there is no such file; `:` stands between several", id="files in one text"),
     ],
 )
 def test_kubeconfig_that_is_no_file_is_named(file: str, reason: str) -> None:

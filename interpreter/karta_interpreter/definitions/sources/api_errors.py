@@ -116,7 +116,7 @@ def unusable(source: str, error: BaseException) -> ClusterError:
         "it is not a kubeconfig"
         if isinstance(error, TypeError | AttributeError | KeyError)
         else "a certificate or key in it is not PEM in base64"
-        if isinstance(error, ssl.SSLError)
+        if isinstance(error, ssl.SSLError) or type(error).__module__ == "binascii"
         else _text(error).replace("File does not exists:", "it names a file that does not exist here:")
     )
     return ClusterError(f"{source} cannot be used: {what}; {hint}", reason=reason)

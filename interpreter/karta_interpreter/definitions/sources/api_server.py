@@ -339,7 +339,7 @@ def _check_there(kubeconfig: str, context: str | None, *, has_to_run: bool = Fal
             if Path(kubeconfig).is_dir()
             else "it is a pipe or a device"
             if Path(kubeconfig).exists()
-            else "there is no such file"
+            else "there is no such file" + f"; `{os.pathsep}` stands between several" * ("," in kubeconfig)
         )
     # What is not a mapping may be recognized, such as base64 from a Secret.
     contents: list[Any] = [

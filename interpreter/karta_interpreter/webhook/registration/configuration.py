@@ -106,7 +106,7 @@ class Endpoint:
         match = _SERVICE.fullmatch(text)
         port = int(match["port"] or 443) if match else 0
         if not match or not 0 < port < 2**16:
-            form = "namespace/name or namespace/name:port, in small letters, with a port from 1 to 65535"
+            form = "namespace/name or namespace/name:port, in small letters, without a domain, with a port up to 65535"
             raise SettingsError(f'"{text}" is not a Service: write {form}')
         return cls(Service(match["namespace"], match["name"], port, PATH), ca_bundle)
 
