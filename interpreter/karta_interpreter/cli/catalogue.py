@@ -126,9 +126,8 @@ def component_facts(component: Object) -> Iterator[tuple[str, str]]:
     for field, label in _LABELS.items():
         value = component.get(field, "")
         if isinstance(value, dict):
-            yield from (
-                (f"{label}: {name}" if len(value) > 1 else label, expression) for name, expression in value.items()
-            )
+            for name, expression in value.items():
+                yield f"{label}: {name}" if len(value) > 1 else label, expression
         elif value:
             yield label, "yes" if value is True else value
 

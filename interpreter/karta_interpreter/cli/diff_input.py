@@ -39,10 +39,8 @@ def retentions(obj: Object, definitions: Iterable[Definition]) -> Iterator[tuple
     yield "beside other values", retained(template)
     yield "with little in the template", retained({**template, "spec": _bare(template.get("spec"))})
     queues = {name for definition in definitions if definition.suspend for name in definition.annotations.queue_labels}
-    yield from (
-        (f"with the label {name}", retained(set_value(template, ("metadata", "labels", name), value)))
-        for name, value in ((RETAIN_REPLICAS, "true"), *((name, "queue") for name in sorted(queues)))
-    )
+    for name, value in ((RETAIN_REPLICAS, "true"), *((name, "queue") for name in sorted(queues))):
+        yield f"with the label {name}", retained(set_value(template, ("metadata", "labels", name), value))
 
 
 def _changed(value: JSON, field: str = "") -> Any:  # noqa: ANN401 - JSON of the same shape
@@ -184,6 +182,5 @@ def _questions_about(
             more = tuple(part._replace(replicas=part.replicas + (part is raised)) for part in components)
             call = Call(Operation.REVISE_COMPONENTS, template, components=more)
             yield SourcedCall(gvk, call, source, line, f"{name} with one more {raised.name}")
-    yield from (
-        SourcedCall(gvk, call, source, line, f"{name} {title}") for title, call in retentions(obj, definitions(gvk))
-    )
+    for title, call in retentions(obj, definitions(gvk)):
+        yield SourcedCall(gvk, call, source, line, f"{name} {title}")

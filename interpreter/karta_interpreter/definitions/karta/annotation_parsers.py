@@ -226,7 +226,8 @@ def _dependency_problems(entry: Object) -> Iterator[Problem]:
     form = next((name for name in _FORMS if name in entry), "")
     allowed, fields = _FORMS.get(form, _DEPENDENCY_FIELDS), (*_DEPENDENCY_FIELDS, *chain(*_FORMS.values()))
     others = [name for name in entry if form and name in fields and name not in allowed]
-    yield from ((name, f"{name} does not go with {form}", "write two entries") for name in others)
+    for name in others:
+        yield name, f"{name} does not go with {form}", "write two entries"
     own = {name: value for name, value in entry.items() if name not in others}
     yield from _field_problems(own, allowed, fields, optional=("namespace",))
     api_version, kind = entry.get("apiVersion"), entry.get("kind")

@@ -67,10 +67,11 @@ def check_expressions(karta: KartaResource) -> tuple[list[Parsed], list[Finding]
     findings: list[Finding] = []
     names = [reference.name.removeprefix("$") for reference in karta.spec.structure_definition.references]
     for path, text in expressions_of(karta.spec, ("spec",)):
-        is_of_reference = path[: len(REFERENCES)] == REFERENCES
-        # References are looked up in their order. The name of an object may be in one that was found before.
-        before = names[: int(path[len(REFERENCES)])] if is_of_reference and path[-1] == "nameExpression" else []
-        parsed, problems = check_expression(path, text, frozenset(before if is_of_reference else names))
+        readable = frozenset(names)
+        if path[: len(REFERENCES)] == REFERENCES:
+            # References are looked up in their order. The name of an object may be in one that was found before.
+            readable = frozenset(names[: int(path[len(REFERENCES)])] if path[-1] == "nameExpression" else ())
+        parsed, problems = check_expression(path, text, readable)
         findings += problems
         if parsed is not None:
             usable.append(parsed)

@@ -161,8 +161,9 @@ def _inside(name: str, value: JSON, *, with_pods: bool) -> tuple[Object, str] | 
 def _misfit(schema: Object, value: JSON, path: Path, around: Around) -> Finding | None:
     """Return the finding about a value of another type, or about a text that is none of those that a schema lists."""
     named, got = str(schema.get("type")), type_name(value)
-    is_either = schema.get("x-kubernetes-int-or-string")
-    expected = _TYPES.get(named, got) if not is_either else got if isinstance(value, int) else "a string"
+    expected = _TYPES.get(named, got)
+    if schema.get("x-kubernetes-int-or-string"):
+        expected = got if isinstance(value, int) else "a string"
     if got != expected or (named == "integer" and isinstance(value, float)):
         message = f"must be {expected}, not {got}" if got != expected else f"must be a whole number, not {value}"
         return warning("field-invalid", path, message, _shape(value, expected, path, around))

@@ -150,10 +150,8 @@ class _View:
         # A pod made of pieces has no spec in the object, so its requests have no places.
         base = None if isinstance(component.pods, Fragments) else base
         requires = pod_requirements(pods.template, options.pod_requests).to_json() or {}
-        yield from (
-            self._request(pods, base, resource, amount, f"{required}/resourceRequest")
-            for resource, amount in requires.get("resourceRequest", {}).items()
-        )
+        for resource, amount in requires.get("resourceRequest", {}).items():
+            yield self._request(pods, base, resource, amount, f"{required}/resourceRequest")
 
     def counted(self, pods: PodSet, answer: str) -> Fact:
         """Return the fact about the count of a pod set, by the first expression that gives a number."""

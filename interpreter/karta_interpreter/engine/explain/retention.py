@@ -34,23 +34,14 @@ def retention_facts(definition: Definition, call: Call, _options: Options, _resu
         for path, *_ in changes(before, after):
             ours, value = place_at(path, before), get(after, path, NOTHING)
             theirs, fact = _source(definition, step, path, before, call.member, places)
-            took = (
-                "the template's list goes out, which is noted"
-                if isinstance(step, Once) and path != step.path
-                else "the value of the rule"
-                if isinstance(step, Unset) and step.value
-                else "the member's value"
-                if theirs.exists
-                else "the member has none"
-            )
+            took = "the member's value" if theirs.exists else "the member has none"
+            took = "the value of the rule" if isinstance(step, Unset) and step.value else took
+            if isinstance(step, Once) and path != step.path:
+                took = "the template's list goes out, which is noted"
             removed = ", so the template's is removed" if value is NOTHING else ""
-            reason = (
-                f"the template has the label {RETAIN_REPLICAS}"
-                if step == "counts" and label(call.object, RETAIN_REPLICAS) == "true"
-                else _REASONS[step]
-                if isinstance(step, str)
-                else f"rule {step}"
-            )
+            reason = _REASONS[step] if isinstance(step, str) else f"rule {step}"
+            if step == "counts" and label(call.object, RETAIN_REPLICAS) == "true":
+                reason = f"the template has the label {RETAIN_REPLICAS}"
             yield replace(
                 fact,
                 note=f"{reason}: {took}{removed}",
@@ -98,8 +89,5 @@ def _named(definition: Definition, step: RetainStep) -> Iterator[tuple[Query, Fa
             for index, action in enumerate(actions):
                 field = f"suspendDefinition.{name}[{index}].path"
                 yield action.path, about(definition, component, field, action.path, rule="retained", note="")
-    yield from (
-        (fields.query, Fact("retained", "", expression=fields.query.text))
-        for fields in definition.queued
-        if step == "queue"
-    )
+    for fields in definition.queued if step == "queue" else ():
+        yield fields.query, Fact("retained", "", expression=fields.query.text)

@@ -113,14 +113,12 @@ def health_facts(definition: Definition, call: Call, _options: Options, results:
 
 
 def _verdict(definition: Definition, obj: Object, match: StatusMatch, *, healthy: bool | None, stale: bool) -> Fact:
-    counted, named = sorted(healthy_statuses(definition)), definition.annotations.healthy_statuses
-    family = (
-        "the annotation names"
-        if named is not None
-        else "a kind that completes counts"
-        if Status.INITIALIZING in counted
-        else "a kind that serves counts"
-    )
+    counted = sorted(healthy_statuses(definition))
+    if definition.annotations.healthy_statuses is not None:
+        field, family = annotation_field("healthy-statuses"), "the annotation names"
+    else:
+        field = ""
+        family = "a kind that completes counts" if Status.INITIALIZING in counted else "a kind that serves counts"
     aside = (
         " (of an older generation)"
         if stale
@@ -131,9 +129,7 @@ def _verdict(definition: Definition, obj: Object, match: StatusMatch, *, healthy
         else ""
     )
     note = f"status {', '.join(match.matched)}{aside}; {family} {', '.join(counted)} as healthy"
-    return Fact(
-        "verdict", note, healthy, "/healthy", field="" if named is None else annotation_field("healthy-statuses")
-    )
+    return Fact("verdict", note, healthy, "/healthy", field=field)
 
 
 def status_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:

@@ -155,11 +155,10 @@ def _followed(rule: RetainRule, places: Correspondence, template: Object, observ
         return template
     for path, theirs in places.shared(rule.place, template):
         ours = get(template, path)
-        result = (
-            respelled(ours, theirs)
-            if isinstance(rule, KeepQuantityFormat)
-            else _with_unset(rule, ours, theirs, get(template, path[:-1]))
-        )
+        if isinstance(rule, KeepQuantityFormat):
+            result = respelled(ours, theirs)
+        else:
+            result = _with_unset(rule, ours, theirs, get(template, path[:-1]))
         if result is not None and result != ours:
             template = set_value(template, path, result)
     return template

@@ -45,13 +45,11 @@ def describe(entry: ServedDefinition) -> Object:
     gated = operations_for(definition, served, multiple_pod_templates=True)
     dependencies = (extra.kind for extra in annotations.dependencies if isinstance(extra, ExtraDependency))
     mappings = dict(definition.status.mappings) if definition.status else {}
-    healthy = (
-        ["a script decides"]
-        if definition.scripts.of(Operation.INTERPRET_HEALTH)
-        else [str(status) for status in Status if status in healthy_statuses(definition)]
-        if annotations.health is None
-        else [_one_line(annotations.health.text)]
-    )
+    healthy = [str(status) for status in Status if status in healthy_statuses(definition)]
+    if annotations.health is not None:
+        healthy = [_one_line(annotations.health.text)]
+    if definition.scripts.of(Operation.INTERPRET_HEALTH):
+        healthy = ["a script decides"]
     return {
         **definition.gvk.type_meta,
         "definition": definition.name,

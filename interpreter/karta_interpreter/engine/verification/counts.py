@@ -86,11 +86,10 @@ def _of_karta(definition: Definition, evidence: Evidence, members: Members) -> I
     for group in members.groups:
         pods = [pod for pod in group.pods if is_active(pod)]
         if len(pods) != group.replicas:
+            why = _explanation(evidence, group, pods, locations, matched)
             # Instances without pods, or several whose pods do not tell which they belong to.
-            is_unclear = not group.pods or len(group.sets) > 1
-            why = _explanation(evidence, group, pods, locations, matched) or (
-                late(group.sets[0].component) if is_unclear else ""
-            )
+            if not why and (not group.pods or len(group.sets) > 1):
+                why = late(group.sets[0].component)
             yield _judged(definition, group, pods, why)
 
 

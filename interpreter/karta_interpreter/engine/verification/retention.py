@@ -48,8 +48,9 @@ def judge_retention(definition: Definition, evidence: Evidence, schema: Object) 
     if is_queued(definition, observed):
         observed = reduce(lambda obj, action: action.path.assign(obj, action.value), definition.resume, observed)
     desired, theirs = template_of(definition, observed, owned, schema)
-    call, answers = Call(Operation.RETAIN, desired, observed), definition.answers(Operation.RETAIN)
-    retained = interpret(definition, call, reader=evidence.reader)["retained"] if answers else desired
+    call, retained = Call(Operation.RETAIN, desired, observed), desired
+    if definition.answers(call.operation):
+        retained = interpret(definition, call, reader=evidence.reader)["retained"]
     fights = grouped((difference.field, difference) for difference in differences(retained, observed, theirs))
     yield from (_judged(definition, desired, observed, first) for first, *_ in fights.values())
 

@@ -54,11 +54,17 @@ def merge_dependencies(answers: Iterable[Sequence[Object]]) -> list[JSON]:
     >>> merge_dependencies([[service, secret], [service]]) == [secret, service]
     True
     """
-    # Go compares selectors by their address: a dependency that has one is never the same as another.
-    every = enumerate(chain.from_iterable(answers), start=1)
-    distinct = {(_key(one), number if "labelSelector" in one else 0): one for number, one in every}
+    keys: set[tuple[str, ...]] = set()
+    merged: list[Object] = []
+    for dependency in chain.from_iterable(answers):
+        # Go compares selectors by their address: a dependency that has one is never the same as another.
+        if "labelSelector" not in dependency:
+            if _key(dependency) in keys:
+                continue
+            keys.add(_key(dependency))
+        merged.append(dependency)
     # The selector last: Karmada's order leaves it open, and equal requests have to get equal answers.
-    return sorted(distinct.values(), key=lambda one: (_key(one), "labelSelector" in one, objects_text(one)))
+    return sorted(merged, key=lambda one: (_key(one), "labelSelector" in one, objects_text(one)))
 
 
 def _key(dependency: Object) -> tuple[str, ...]:
@@ -91,18 +97,14 @@ def _invalid(path: str, value: object, problem: str) -> str:
 
 def _requirement_problems(requirement: Object, path: str) -> Iterator[str]:
     operator, values = requirement["operator"], requirement.get("values", ())
-    problems = {
-        f"{path}.values: Required value: must be specified when `operator` is 'In' or 'NotIn'": (
-            operator in ("In", "NotIn") and not values
-        ),
-        f"{path}.values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'": (
-            operator in ("Exists", "DoesNotExist") and values
-        ),
-        _invalid(f"{path}.operator", operator, "not a valid selector operator"): (
-            operator not in ("In", "NotIn", "Exists", "DoesNotExist")
-        ),
-    }
-    yield from (problem for problem, is_so in problems.items() if is_so)
+    if operator in ("In", "NotIn"):
+        if not values:
+            yield f"{path}.values: Required value: must be specified when `operator` is 'In' or 'NotIn'"
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            yield f"{path}.values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+    else:
+        yield _invalid(f"{path}.operator", operator, "not a valid selector operator")
     yield from (_invalid(f"{path}.key", requirement["key"], problem) for problem in _key_problems(requirement["key"]))
     for index, value in enumerate(values):
         yield from (_invalid(f"{path}.values[{index}]", value, problem) for problem in _value_problems(value))
@@ -126,8 +128,7 @@ def _key_problems(key: str) -> Iterator[str]:
 
 
 def _value_problems(value: str) -> Iterator[str]:
-    problems = {
-        f"must be no more than {_LONGEST_NAME} bytes": len(value.encode()) > _LONGEST_NAME,
-        _VALUE_RULE: not re.fullmatch(_VALUE, value),
-    }
-    yield from (problem for problem, is_so in problems.items() if is_so)
+    if len(value.encode()) > _LONGEST_NAME:
+        yield f"must be no more than {_LONGEST_NAME} bytes"
+    if not re.fullmatch(_VALUE, value):
+        yield _VALUE_RULE

@@ -170,13 +170,9 @@ def _described(operation: _Operation) -> Object:
     answers: dict[str, Object] = {}
     for status, model in operation.answers.items():
         headers = (_ETAG if model is models.WorkloadType else {}) | (_LOCATION if status == HTTPStatus.CREATED else {})
-        content = (
-            {"application/json": {"schema": {"type": "object"}}}
-            if operation.name == "describe"
-            else _json(model)
-            if model
-            else {}
-        )
+        content = _json(model) if model else {}
+        if operation.name == "describe":
+            content = {"application/json": {"schema": {"type": "object"}}}
         answers[str(status)] = {
             "description": operation.summary,
             **({"headers": headers} if headers else {}),

@@ -143,14 +143,12 @@ class Routes:
         return judged, kartas
 
     def _more_findings(self, body: models.Judged, row: Row | None) -> Iterator[models.FindingOutput]:
-        yield from (
-            _error(f"/{field}", "unknown-id", f'there is no id "{value}"; {did_you_mean(value, choice_ids)}')
-            for field, value, choice_ids in (
-                ("categoryId", body.category_id, self.choices.categories),
-                ("priorityId", body.priority_id, self.choices.priorities),
-            )
-            if value not in choice_ids
-        )
+        for field, value, choice_ids in (
+            ("categoryId", body.category_id, self.choices.categories),
+            ("priorityId", body.priority_id, self.choices.priorities),
+        ):
+            if value not in choice_ids:
+                yield _error(f"/{field}", "unknown-id", f'there is no id "{value}"; {did_you_mean(value, choice_ids)}')
         for field, value, expected in (("name", body.name, row and row.name), ("group", body.group, row and row.group)):
             if row and value != expected:
                 yield _error(

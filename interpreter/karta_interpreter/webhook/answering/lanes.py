@@ -99,11 +99,10 @@ def inline_answer(call: PendingCall, options: Options, interruption: Interruptio
         # Not from the time of the call: finding out which fields a new question reads takes as long, once, in any
         # process.
         interruption.at = BEGUN
-        results = (
-            with_domains(own_answer(call.definition, call.request.call, options), call.reader)
-            if call.is_projected and call.definition and call.request.call
-            else interpret(*call.definition_and_call(), options, reader=call.reader)
-        )
+        if call.is_projected and call.definition and call.request.call:
+            results = with_domains(own_answer(call.definition, call.request.call, options), call.reader)
+        else:
+            results = interpret(*call.definition_and_call(), options, reader=call.reader)
         return encode_results(call.request, results)
     finally:
         interruption.at = inf

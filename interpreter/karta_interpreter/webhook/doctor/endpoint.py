@@ -206,7 +206,8 @@ def judge_readiness(reply: Reply) -> Iterator[CheckResult]:
     if reply.status == HTTPStatus.OK:
         yield ok(_READINESS, "the server is ready")
         head, *doubts = reply.body.decode(errors="replace").splitlines() or [""]
-        yield from (warning(_READINESS, doubt, _DOUBT_ADVICE) for doubt in doubts[:20] if head == "ok")
+        for doubt in doubts[:20] if head == "ok" else ():
+            yield warning(_READINESS, doubt, _DOUBT_ADVICE)
     elif reply.status == HTTPStatus.NOT_FOUND:
         yield warning(
             _READINESS,

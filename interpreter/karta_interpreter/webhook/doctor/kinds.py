@@ -128,15 +128,12 @@ def judge_kartas(kartas: Sequence[Stored], *, can_be_listed: bool = True) -> Ite
 def judge_coverage(kartas: Sequence[Stored], registered: Collection[GVK]) -> Iterator[CheckResult]:
     """Check that each defined kind is registered, and defined once."""
     kinds = Counter(karta.gvk for karta in kartas if karta.gvk)
-    yield from (
-        problem(
+    for gvk in (gvk for gvk, times in kinds.items() if times > 1):
+        yield problem(
             _KARTAS,
             f"{gvk} has several definitions: {listed(karta.name for karta in kartas if karta.gvk == gvk)}",
             "keep one; the others are not used",
         )
-        for gvk, times in kinds.items()
-        if times > 1
-    )
     usable = [karta for karta in kartas if karta.gvk and not karta.has("Ready", "False")]
     # A Karta that is not ready has a result of its own, and is rightly not registered.
     missing = [f"{karta.name} ({karta.gvk})" for karta in usable if karta.gvk not in registered]

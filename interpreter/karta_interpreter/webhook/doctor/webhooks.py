@@ -168,11 +168,9 @@ def judge_timeouts(ours: Sequence[RegisteredWebhook]) -> Iterator[CheckResult]:
         "is not set, which means 30 s": [webhook.name for webhook in ours if webhook.timeout is None],
         f"is more than {_LONGEST}": [webhook.name for webhook in ours if (webhook.timeout or 0) > _LONGEST],
     }
-    yield from (
-        warning(_TIMEOUT, f"timeoutSeconds {fault}: {listed(names)}", advice)
-        for fault, names in names_by_fault.items()
-        if names
-    )
+    for fault, names in names_by_fault.items():
+        if names:
+            yield warning(_TIMEOUT, f"timeoutSeconds {fault}: {listed(names)}", advice)
     if ours and not any(names_by_fault.values()):
         yield ok(_TIMEOUT, f"Karmada waits at most {max(webhook.timeout or 0 for webhook in ours)} s for an answer")
 
@@ -274,30 +272,26 @@ def judge_precedence(
         (problem, "comes before ours in the order of names, and is asked instead of us", lost),
         (warning, "comes after ours in the order of names, and is never asked", hidden),
     ):
-        yield from (
-            level(
+        for name, calls in calls_by_name.items():
+            yield level(
                 _CHECK,
                 f"{name} {outcome}: " + listed(f"{gvk} ({', '.join(operations)})" for gvk, operations in calls.items()),
                 f"delete {name} if it is left of another installation, or take the kinds out of one of the two",
             )
-            for name, calls in calls_by_name.items()
-        )
     if ours and not overridden and not lost and not hidden:
         yield ok(_CHECK, "no customization and no other webhook answers for our kinds")
 
 
 def _overridden(ours: Sequence[RegisteredWebhook], customizations: Sequence[Customization]) -> Iterator[CheckResult]:
     for gvk, operations in kinds_of(ours).items():
-        yield from (
-            warning(
-                _CHECK,
-                f"{gvk}: {', '.join(shared)} is answered by the ResourceInterpreterCustomization "
-                f"{customization.name}, and we are never asked",
-                f"delete these scripts from {customization.name}, if that is not meant",
-            )
-            for customization in customizations
-            if (shared := [operation for operation in operations if customization.takes(gvk, operation)])
-        )
+        for customization in customizations:
+            if shared := [operation for operation in operations if customization.takes(gvk, operation)]:
+                yield warning(
+                    _CHECK,
+                    f"{gvk}: {', '.join(shared)} is answered by the ResourceInterpreterCustomization "
+                    f"{customization.name}, and we are never asked",
+                    f"delete these scripts from {customization.name}, if that is not meant",
+                )
 
 
 def judge_gate(
@@ -317,9 +311,8 @@ def judge_gate(
             if theirs := _answered_by(gvk, other, foreign, customizations):
                 result = warning(_GATE, f"we answer {operation}, and {theirs} {other}", _ADVICE[operation])
                 gvks_by_result[result].append(gvk)
-    yield from (
-        replace(result, found=f"{'; '.join(map(str, gvks))}: {result.found}") for result, gvks in gvks_by_result.items()
-    )
+    for result, gvks in gvks_by_result.items():
+        yield replace(result, found=f"{'; '.join(map(str, gvks))}: {result.found}")
     if kinds and not gvks_by_result:
         yield ok(_GATE, "no kind has InterpretComponent together with ReviseReplica")
 

@@ -99,8 +99,9 @@ class Application:
         return Response(status=status, body=encode_status(status, message), headers={**_JSON, **headers})
 
     async def _answer(self, request: BaseRequest) -> Response:
-        raw_path, _, parameters = request.raw_path.partition("?")
-        path = raw_path if raw_path == INTERPRET else request.rel_url.path.rstrip("/")
+        path, _, parameters = request.raw_path.partition("?")
+        if path != INTERPRET:
+            path = request.rel_url.path.rstrip("/")
         allowed = _METHODS.get(path)
         if allowed is None:
             types = "; `karta-interpreter types-api` has a port of its own" if path.startswith("/api") else ""

@@ -132,8 +132,9 @@ class Registrar:
         endpoint = self._known_endpoint()
         if not endpoint:
             return _DEBOUNCE
-        snapshot, custom = self._store.snapshot, self._crds.objects.values()
-        served = {gvk: kind for kinds in custom for gvk, kind in kinds.items()} if self._crds.listed else None
+        snapshot, served = self._store.snapshot, None
+        if self._crds.listed:
+            served = {gvk: kind for kinds in self._crds.objects.values() for gvk, kind in kinds.items()}
         present = self._present.objects.get(self._name)
         make = partial(self._configuration, snapshot, endpoint, served, name=self._name, present=present)
         # In a thread: it takes 0.1 ms for each kind, and there may be thousands.

@@ -80,11 +80,9 @@ def encode_failure(uid: str, code: int, message: str) -> bytes:
     """
     # A definition may contain half a surrogate pair, which has no UTF-8 form.
     text = message.encode(errors="replace").decode()
-    status = {
-        "code": code,
-        "message": text if len(text) <= _MAX_MESSAGE_LENGTH else f"{text[: _MAX_MESSAGE_LENGTH - 1]}…",
-    }
-    response = {"uid": uid, "successful": False, "status": status}
+    if len(text) > _MAX_MESSAGE_LENGTH:
+        text = text[: _MAX_MESSAGE_LENGTH - 1] + "…"
+    response = {"uid": uid, "successful": False, "status": {"code": code, "message": text}}
     return _json({**_CONTEXT, "response": response}, "answer")
 
 

@@ -132,13 +132,9 @@ def _fields(shapes: Shapes, name: str, node: ast.Node, key: ast.Node, scope: Typ
         elif "object" not in shape.types:
             entries = f"for each entry: {shape.at}[].{name}, for the first: {shape.at}[0].{name}"
             better = f"the number of entries: {shape.at} | length" if name in ("length", "size") else entries
-            hint = (
-                f'a name with dots has quotes: {".".join(shape.at.split(".")[:3])}["example.io/name"]'
-                if shape.at.startswith((".metadata.labels.", ".metadata.annotations."))
-                else better
-                if "array" in shape.types and shape.at
-                else ""
-            )
+            hint = better if "array" in shape.types and shape.at else ""
+            if shape.at.startswith((".metadata.labels.", ".metadata.annotations.")):
+                hint = f'a name with dots has quotes: {".".join(shape.at.split(".")[:3])}["example.io/name"]'
             wrong.append(_wrong_type(shape, f"`.{name}` reads an object", node.span, scope, hint))
         else:
             at = "" if shape.at == "." else shape.at
