@@ -75,6 +75,7 @@ _MISTAKEN_FILES = {
     "validate by two dashes": ("validate", "--f", "kind/karta.yaml"),
     "keep serving with a unit": ("serve", "--grace-period", "5s"),
     "test by a pattern": ("test", "kind", "--name", "Interpret*"),
+    "show a pattern": ("catalogue", "show", "Ray*"),
     "show a project": ("catalogue", "show", "Knative"),
     "ask two operations": ("interpret", "object.yaml", "-f", "kind", "--operation", "InterpretReplica,Retain"),
     "interpret a script": ("interpret", "--script", "x.lua", "object.yaml"),

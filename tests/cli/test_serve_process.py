@@ -16,10 +16,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, TextIO
 
 import pytest
 
+from tests.definitions.sources.scripted_api import write_kubeconfig
 from tests.support.rows import rows
 from tests.support.serving import reserved_port
 from tests.support.waiting import HANG
@@ -151,6 +153,30 @@ def test_settings_without_effect_are_named(arguments: tuple[str, ...], message: 
         lines = [json.loads(stderr.readline()) for _ in range(3)]
         _stop(server)
     assert (lines[2]["level"], message in lines[2]["message"], hint in lines[2]["hint"]) == ("warning", True, True)
+
+
+@rows(
+    ("arguments", "message", "hint"),
+    [
+        pytest.param(
+            ("--public-url", "https://localhost:8443"), "the URL is one of this machine", "reach it", id="URL"
+        ),
+        pytest.param(
+            ("--service", "karta-interpreter/karmada-system:443"),
+            "name and namespace of the Service may be exchanged",
+            "karmada-system/karta-interpreter:443",
+            id="Service",
+        ),
+    ],
+)
+def test_address_that_karmada_cannot_mean_is_named(arguments: tuple[str, ...], message: str, hint: str) -> None:
+    with TemporaryDirectory() as folder:
+        kubeconfig = write_kubeconfig(Path(folder) / "config", "https://127.0.0.1:1")
+        options = ("--port", "0", "--register", "--kubeconfig", str(kubeconfig), *arguments)
+        with _forked(*NO_CATALOGUE, *options) as (server, _, stderr):
+            lines = [json.loads(stderr.readline()) for _ in range(3)]
+            _stop(server)
+    assert (lines[2]["message"], hint in lines[2]["hint"]) == (message, True)
 
 
 def test_names_beside_a_certificate_in_files_are_named(tmp_path: Path) -> None:

@@ -153,6 +153,13 @@ def test_service_without_a_domain_is_warned_of(name: str, *, is_warned: bool, tm
     assert (f"write {name}.NAMESPACE.svc.cluster.local" in notes) is is_warned
 
 
+@pytest.mark.parametrize(("port", "is_warned"), [(443, True), (8443, False)])
+def test_port_that_the_service_lacks_is_warned_of(port: int, *, is_warned: bool, tmp_path: Path) -> None:
+    values = f"service.port=8443,registration.service=karmada-system/k-karta-interpreter:{port}"
+
+    assert ("WARNING: registration.service has port 443" in notes_of(SERVER, values, tmp_path)) is is_warned
+
+
 def test_service_whose_name_stands_first_is_warned_of(tmp_path: Path) -> None:
     warning = (
         "WARNING: the namespace comes first in registration.service: is karmada-system/k-karta-interpreter:443 meant?"

@@ -388,7 +388,13 @@ def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[Se
                 if alike
                 else did_you_mean(kind, sorted({gvk.kind for gvk in gvks}))
             )
-            suggestion = "write a space between the names" if "," in kind else suggestion
+            suggestion = (
+                "write a space between the names"
+                if "," in kind
+                else "a name has no *, and `catalogue list` has all names"
+                if "*" in kind
+                else suggestion
+            )
             hint = f"give a file with -f: -f {kind}" if exists(kind) else suggestion
             raise UsageProblem(f"error: there is no definition for {kind}; {hint}")
     return [entry for entry in entries if not kinds or _is_named(entry, kinds)]

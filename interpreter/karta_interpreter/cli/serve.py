@@ -230,8 +230,13 @@ def _introduce(started: Started, settings: Settings) -> None:
             settings.multiple_pod_templates_scheduling and not settings.register,
             "--register registers by it, and so does `export webhook-configuration`",
         ),
+        "the URL is one of this machine": (
+            settings.register
+            and re.match(r"https://(localhost|127\.[0-9.]+|\[::1\])(?![\w.-])", settings.public_url or ""),
+            "Karmada's controllers call it from where they run: name this server as they reach it",
+        ),
         "name and namespace of the Service may be exchanged": (
-            exchanged(settings.service or ""),
+            settings.register and exchanged(settings.service or ""),
             exchanged(settings.service or ""),
         ),
         "the API group has no effect": (
