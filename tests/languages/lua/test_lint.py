@@ -658,6 +658,40 @@ def test_how_bad_it_is(script: str, severity: str, fatal: bool) -> None:
         pytest.param("InterpretDependency", "local x = {labelSelector = {app = 'b'}}", "matchLabels", id="a selector"),
         pytest.param("InterpretReplica", "return 1, a.c.resources.requests", "around them", id="amounts alone"),
         pytest.param("InterpretStatus", "local s = {}\n  s.n = a.s[n]", "[ ]", id="a variable behind a dot"),
+        pytest.param("InterpretStatus", "for k, v in pairs(a.s) do\n    a.k = v\n  end", "[ ]", id="a loop's key"),
+        pytest.param("InterpretReplica", "if a.memory < '1Gi' then end", "getResourceQuantity", id="an amount"),
+        pytest.param("InterpretReplica", "if a.memory > a.b.memory then end", "getResourceQuantity", id="two amounts"),
+        pytest.param("InterpretReplica", "local n = math.max(a.requests.cpu, 1)", "getResourceQuantity", id="the most"),
+        pytest.param(
+            "InterpretHealth",
+            "local t = a.status.startTime\n  return os.time() - t < 9",
+            "os.time{",
+            id="a date in a local",
+        ),
+        pytest.param(
+            "InterpretHealth", "local t = a.creationTimestamp\n  return t + 9 > 1", "os.time{", id="a later date"
+        ),
+        pytest.param("InterpretHealth", "for _, c in ipairs(a.list) do return c.status end", '== "True"', id="a text"),
+        pytest.param(
+            "InterpretHealth", "local x = false\n  return x == 'true'", "the local alone", id="true in quotes"
+        ),
+        pytest.param("InterpretHealth", "return a.status.failed == 0", "(x or 0)", id="a count that is absent"),
+        pytest.param("InterpretHealth", "return a.status.error == ''", '(x or "")', id="a text that is absent"),
+        pytest.param("AggregateStatus", "if b[1].health == true then a.status = 1 end", '"Healthy"', id="the health"),
+        pytest.param("AggregateStatus", "if b[1].applied == 'true' then a.status = 1 end", "alone", id="applied"),
+        pytest.param("AggregateStatus", "table.insert(a, b[1].status.conditions)", "insert each", id="a list inserted"),
+        pytest.param("Retain", "local x = a.labels or {}\n  x.y = b.y", "x.field or {}", id="a table of no object"),
+        pytest.param("Retain", "a.spec.replicas = b.status.replicas", "observedObj.spec", id="what there is"),
+        pytest.param("Retain", "local x = b\n  x.y = a.y\n  return x", "first parameter", id="the other object"),
+        pytest.param(
+            "InterpretReplica",
+            "local x\n  if a.y then\n    local x = f(a.y)\n  end",
+            "around the block",
+            id="a local of a block by a call",
+        ),
+        pytest.param(
+            "InterpretDependency", "for _, vol in ipairs(a.v) do print(vol.secret.name) end", "pods", id="a volume"
+        ),
     ],
 )
 def test_habit_of_another_language_is_misread(operation: str, line: str, written: str) -> None:
@@ -679,6 +713,20 @@ def test_habit_of_another_language_is_misread(operation: str, line: str, written
         pytest.param("InterpretHealth", "return a.x == 'A' and a.y or a.z == 'B'", id="a choice"),
         pytest.param("InterpretHealth", "local ok, x = pcall(f, a)\n  return ok and x", id="both results"),
         pytest.param("InterpretHealth", "return (a.x == 1) == (a.y == 1)", id="two comparisons"),
+        pytest.param("InterpretHealth", "return (a.failed or 0) == 0", id="a count with a default"),
+        pytest.param("InterpretHealth", "return a.failed == nil or a.failed == 0", id="a count that may be absent"),
+        pytest.param("InterpretHealth", "return a.error == nil or a.error == ''", id="a text that may be absent"),
+        pytest.param("InterpretHealth", "local t = a.startTime\n  return t ~= nil", id="a date that is there"),
+        pytest.param(
+            "InterpretHealth", "local t = a.creationTimestamp\n  t = f(t)\n  return t + 1 > 2", id="a date that is read"
+        ),
+        pytest.param("InterpretReplica", "if a.cpu < a.b.cpu then end", id="amounts that are numbers"),
+        pytest.param("Retain", "local x = a.labels or {}\n  x.y = b.y\n  a.labels = x", id="a table that is set"),
+        pytest.param("Retain", "local x = a.labels or {}\n  if x.y == 1 then a.z = 1 end", id="a table that is read"),
+        pytest.param("Retain", "local x = b\n  a.y = x.y", id="a name for the other object"),
+        pytest.param("Retain", "a.spec.template = b.spec.strategy", id="another field"),
+        pytest.param("InterpretStatus", "for k, v in pairs(a.s) do\n    a[k] = v\n  end", id="a loop's key in [ ]"),
+        pytest.param("InterpretDependency", "print(a.volume.secret.secretName)", id="a volume's secret"),
     ],
 )
 def test_what_lua_does_as_it_looks_is_not_misread(operation: str, line: str) -> None:

@@ -354,6 +354,13 @@ _POD = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "w
             "spec.size is new, and spec.replicas stays",
             id="another field than the count",
         ),
+        pytest.param(
+            "ReviseReplica",
+            (6,),
+            ({**_TEMPLATE, "spec": {"replicas": -2}},),
+            "spec.replicas becomes -2, less than none: write 6",
+            id="a difference",
+        ),
         pytest.param("InterpretStatus", (), ([{"type": "Ready"}],), "the status is a list", id="a list as a status"),
         pytest.param(
             "AggregateStatus",

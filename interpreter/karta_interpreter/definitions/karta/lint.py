@@ -110,7 +110,7 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
         **{(*REFERENCES, at, "gvk"): reference.gvk for at, reference in enumerate(structure.references)},
     }
     for path, kind in kinds.items():
-        spelling = misspelt(kind.group, kind.kind, catalogue_kinds()) or (
+        spelling = misspelt(kind.group, kind.kind, [gvk for gvk in catalogue_kinds() if gvk.group == kind.group]) or (
             kind.version
             if re.fullmatch(r"v\d\w*", kind.kind)
             else kind.kind.removesuffix("s").capitalize()

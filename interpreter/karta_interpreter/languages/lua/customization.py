@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
-from karta_interpreter.base.findings import Finding, Severity, error, escaped, warning
+from karta_interpreter.base.findings import Finding, Severity, closest, error, escaped, warning
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, type_name
 from karta_interpreter.base.karmada import API_VERSION, SLOTS
 from karta_interpreter.languages.lua.ignores import Ignore, placed_objects, unignored
@@ -88,12 +88,26 @@ def load_customizations(text: str, source: str) -> list[LoadedCustomization]:
 def misspelt(group: str, kind: str, known: Iterable[GVK]) -> str:
     """Return the known kind of that group that only has other capitals or no final s, or "" for a known kind.
 
+    If the group is one of Kubernetes, or looks like another one, it may be the kind of that name there.
+
     >>> misspelt("batch", "Cronjobs", [GVK("batch", "v1", "CronJob")])
     'CronJob'
+    >>> misspelt("kruise.io", "CloneSet", [GVK("apps.kruise.io", "v1alpha1", "CloneSet")])
+    'CloneSet of apps.kruise.io'
     """
     names = {gvk.kind for gvk in known if gvk.group == group}
     letters = kind.lower().removesuffix("s")
-    return "" if kind in names else next((name for name in names if name.lower().removesuffix("s") == letters), "")
+    candidates = (
+        *(name for name in names if name.lower().removesuffix("s") == letters),
+        *(
+            f"{kind} of {gvk.group}"
+            for gvk in known
+            if gvk.kind == kind
+            and ("." not in group or gvk.group.endswith(f".{group}") or closest(group, (gvk.group,)))
+        ),
+        "",
+    )
+    return "" if kind in names else candidates[0]
 
 
 def merge(
@@ -108,7 +122,7 @@ def merge(
     in_order = sorted(customizations, key=lambda loaded: loaded.name)
     conflicts = [
         _of_kind(
-            f"{loaded.gvk.kind} is not spelled as a kind",
+            f"{loaded.gvk.api_version} has no kind {loaded.gvk.kind} that is known",
             f"did you mean {meant}?",
             source=loaded.source,
             line=loaded.line,

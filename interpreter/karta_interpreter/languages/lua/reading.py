@@ -111,7 +111,7 @@ class _Reader:
             self._report(error("schema", path, f"must be an object, not {type_name(customizations)}", hint))
             return
         meant = dict.fromkeys(("customizations", "spec"), "what is below customizations, in its place") | {
-            field.lower(): known.field
+            field.lower(): f"{known.field}, and below it {_SCRIPT}" if isinstance(slot, str) else known.field
             for field, slot in customizations.items()
             for known in SLOTS.values()
             if field not in ("customizations", "spec") and f"function {known.function}(" in str(slot)
@@ -146,8 +146,13 @@ class _Reader:
         script = Script(operation, text, self.name)
         if self.place and lines:
             of_script = () if lines.are_consecutive else lines.of_script
-            first, column = lines.at(1, 1)
-            script = replace(script, source=self.place.source, line=first, column=column, lines=of_script)
+            script = replace(
+                script,
+                source=self.place.source,
+                line=lines.of_script[0],
+                lines=of_script,
+                column=lines.at(1, 1)[1],
+            )
         problems = _lint(operation, text, self.name)
         if any(problem.fatal for problem in problems):
             self.broken.add(operation)

@@ -275,7 +275,7 @@ def _of_components(obj: Object, components: Sequence[Object] | None) -> Mapping[
     times = Counter(component["name"] for component in components or ())
     return {
         "a component has no name": "" in times,
-        **{f"{number} components are called {name}": number > 1 for name, number in times.items()},
+        **{f"{number} components are called {name}": name and number > 1 for name, number in times.items()},
         **{f"{name} has more than 32 characters, which Karmada rejects": len(name) > _LONGEST_NAME for name in times},
         **{
             text: holds
@@ -407,6 +407,12 @@ _REMARKS: Final[Mapping[str, Callable[..., Mapping[str, object]]]] = by_operatio
             == before + wanted
             for path, before, after in changes(template, revised)
             if before and type(before) is type(after) is int
+        },
+        **{
+            f"{field_path(path)} becomes {after}, less than none: write {wanted}, the whole number": (
+                type(after) is int and after < 0
+            )
+            for path, _, after in changes(template, revised)
         },
         f"nothing is changed, and {wanted} replicas are asked for": (
             revised == template and str(wanted) not in re.findall(r"\d+", json.dumps(template.get("spec")))

@@ -173,9 +173,9 @@ _READ_OTHERWISE: Final = {
         _FLAGS,
     ): ("a change of the object of the member is lost", "set the field in the first parameter, and return that"),
     re.compile(
-        r"\bfunction +Retain\((?:(?!\bfunction\b).)*?"
-        r"\b(?:(\w+\.(spec|metadata|spec\.(?:t|podT)emplate(?:\.spec(?:\.containers)?)?) *= *\w+\.\2) *(?:;|\bend\b|$)"
-        r"|for (\w+), (\w+) in pairs\(\w+\.(spec|metadata)\) do\s+(\w+\.\5\[\3\]) *= *\4\b)",
+        r"\bfunction +Retain\( *(\w+)\b(?:(?!\bfunction\b).)*?"
+        r"\b(?:(\w+\.(spec|metadata|spec\.(?:t|podT)emplate(?:\.spec(?:\.containers)?)?) *= *(?!\1\b)\w+\.\3)"
+        r" *(?:;|\bend\b|$)|for (\w+), (\w+) in pairs\(\w+\.(spec|metadata)\) do\s+(\w+\.\6\[\4\]) *= *\5\b)",
         _FLAGS,
     ): (
         "all of this part stays as it is in the member, and no change of the template arrives",
@@ -417,11 +417,95 @@ _READ_OTHERWISE: Final = {
         "the first variable of a loop is the number or key of an entry",
         "write `for _, entry in ipairs(list) do`",
     ),
+    re.compile(
+        r"""([<>]=? *(["'])\d++(?:\.\d++)?(?:[mk]|[KMGTPE]i?)\2|(["'])\d++(?:\.\d++)?(?:[mk]|[KMGTPE]i?)\3 *[<>])"""
+        r"""|((?:\.memory|\b(?:requests|limits|resourceRequest)\.cpu)\b *[<>]=? *[\w.\[\]]{1,200}"""
+        r"""|\bmath\.(?:max|min)\([^()\n]{0,200}?(?:\.memory|\b(?:requests|limits|resourceRequest)\.cpu)\b)"""
+    ): (
+        'quantities are texts, which are compared letter by letter: "500m" comes behind "2", and "1Gi" before "512Mi"',
+        "compare kube.getResourceQuantity(a) with kube.getResourceQuantity(b)",
+    ),
+    re.compile(
+        r"\blocal +(\w+) *= *[\w.\[\]]{1,200}\.(?:(?:creation|deletion)Timestamp|last(?:Transition|Update|Probe)Time"
+        r"|status\.(?:start|completion)Time)\b[^\n]{0,200}\n"
+        r"(?:(?!\bfunction\b|(?<![\w.])\1 *=[^=])[\s\S]){0,600}?"
+        r"(- *\1\b(?!\.)|(?<![\w.])\1 *(?:[-+](?!-)|[<>]=? *(?:\d|os\.time)))"
+    ): (
+        "this is a text such as 2026-01-01T00:00:00Z, and no number of seconds",
+        "take it apart by string.match, and give the parts to os.time{year = …, month = …, day = …}",
+    ),
+    re.compile(
+        r"\bfunction +InterpretHealth\((?:(?!\bfunction\b).)*?"
+        r"\breturn +(\w[\w.]{0,200}\.(?:status|phase|state|reason)) *(?:;|\bend\b|$)",
+        _FLAGS,
+    ): ("this is a text or an object, and health is true or false", 'compare it: `c.status == "True"`'),
+    re.compile(
+        r"""\bfunction +AggregateStatus\((?:(?!\bfunction\b).)*?"""
+        r"""(\.health *[=~]= *(?:true|false)\b|\.applied *[=~]= *["']\w*["'])""",
+        re.DOTALL,
+    ): (
+        "the health of an item is a text, and applied is true or false",
+        'write `item.health == "Healthy"`, or item.applied alone',
+    ),
+    re.compile(
+        r"""\blocal +(\w+) *= *(?:true|false)\b(?:(?!\bfunction\b)[\s\S]){0,600}?"""
+        r"""(?<![\w.])(\1 *[=~]= *(["'])(?:true|false)\3)"""
+    ): ("true and false have no quotes, and no text equals them", "write the local alone, or `x == false`"),
+    re.compile(
+        r"\binsert\( *\w+ *, *(\w[\w.\[\]]{0,200}\.(?:conditions|containers|volumes|tolerations|env|ports)) *\)"
+    ): ("this is a list, and becomes one entry", "write for _, each in ipairs(LIST or {}) do, and insert each"),
+    re.compile(
+        r"\bfor +(\w+) *, *(\w+) +in +i?pairs\([^)\n]{0,200}\) +do\b(?:(?!\bend\b)[\s\S]){0,300}?\b\w+(\.\1 *= *\2\b)"
+    ): ("a dot is before the name of a field, and this is a variable", "write [ ] around it, as status[key] = value"),
+    re.compile(
+        r"^[ \t]*local +(\w+) *= *\w+(?:\.\w+){1,9} +or +\{\} *\n"
+        r"(?=(?:(?!(?<![\w.])\1\b(?! *[.\[])|^end\b).){0,600}^end\b)"
+        r"(?:(?!^end\b).){0,600}?(?<![\w.])(\1(?:\.\w+|\[[^\]\n]{1,80}\]) *=)(?!=)",
+        _FLAGS,
+    ): (
+        "if the field is absent, this is a new table, which no object has",
+        "write x.field = x.field or {} before, and then local y = x.field",
+    ),
+    re.compile(
+        r"\blocal +(\w+)\b(?:(?!\bfunction\b)[\s\S]){0,600}?"
+        r"^[ \t]+(local +\1 *=)(?=[^\n]*[({])(?![^\n]*\bfunction\b)[^\n]{1,200}\n\s*(?:end|else|elseif)\b",
+        re.MULTILINE,
+    ): ("this is another local, which ends with its block", "leave out `local` to set the one around the block"),
+    re.compile(
+        rf"\A(?!.*\.{_OF_TROUBLE} *[=~]= *nil\b).*?(?<![\w.])(\w[\w.]*\.{_OF_TROUBLE} *== *0)\b(?!\.)", re.DOTALL
+    ): ("a count of nothing is absent in most kinds, and nil never equals 0", "write `(x or 0) == 0`"),
+    re.compile(r"""\A(?!.*\bnil\b).*?\breturn +(\w[\w.]{0,200} *== *(?:""|''))(?= *(?:;|\bend\b|$))""", _FLAGS): (
+        "an absent field is nil, which is no empty text",
+        'write `(x or "") == ""`',
+    ),
+    re.compile(
+        r"(?<![\w.])(\w*[vV]ol(?:ume)?s?(?:\[\w+\])?"
+        r"\.(?:secret\.name|persistentVolumeClaim\.name|configMap\.configMapName))\b"
+    ): (
+        "a volume has secret.secretName, persistentVolumeClaim.claimName and configMap.name",
+        "write the field as pods have it",
+    ),
+    re.compile(
+        r"\bfunction +Retain\(\s*\w+, *(\w+)\s*\)(?:(?!\bfunction\b).)*?"
+        r"\.spec(?:\.\w{1,64}){1,6} *= *(\1\.status\.\w+)",
+        re.DOTALL,
+    ): (
+        "a status says what there is, and spec what there should be",
+        "write the field of observedObj.spec",
+    ),
+    re.compile(
+        r"\bfunction +Retain\(\s*\w+, *(\w+)\s*\)(?:(?!\bfunction\b).)*?"
+        r"\b((\w+) *= *\1) *$(?:(?!\bfunction\b).){0,400}?\breturn +\3 *(?:;|\bend\b|$)",
+        _FLAGS,
+    ): (
+        "this is the object of the member, and most changes of the template never arrive",
+        "set the fields that a member changes in the first parameter, and return that",
+    ),
 }
 # What stands in a line with an error, and what to write there.
 _IN_LINE: Final = {
     re.compile(r"^\s*[\w./:-]+\.lua\s*$"): "write the script itself, not the name of its file",
-    re.compile(r"^\s*[\w.]+ *[=~]= "): "a comparison is written behind `return` or `if`",
+    re.compile(r"^\s*[\w.]+ *[=~]= "): "a field is set by one `=`, and a comparison is written behind `return` or `if`",
     re.compile(r"\{\{[-$. \w]"): "this is a template of Helm or Go: render it first, as by `helm template`",
     re.compile(r"^\s*return +[\w.]+ *=(?!=)"): (
         "equal to is written `==`, and a field is set on a line of its own, before `return`"
@@ -545,7 +629,7 @@ def _misread(names: Names) -> Iterable[Lint]:
             for name, line in names.kept
         ),
         *(
-            _warning("script-misread", f"Lua reads it otherwise: {what}", hint, line, word)
+            _warning("script-misread", f"this hardly does what is meant: {what}", hint, line, word)
             for (word, line), what, hint in names.misread
             if word not in names.own_members
         ),
@@ -607,7 +691,7 @@ def _matched(code: str) -> Iterable[Lint]:
         *(
             _warning(
                 "script-misread",
-                f"Lua reads it otherwise: {what}",
+                f"this hardly does what is meant: {what}",
                 hint,
                 code.count("\n", 0, match.start(match.lastindex or 0)) + 1,
                 match[match.lastindex or 0],

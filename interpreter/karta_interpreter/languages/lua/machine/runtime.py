@@ -53,6 +53,11 @@ _HINTS: Final = {
     re.compile(r"attempt to index .*nil value|to i?pairs \(table expected, got nil"): (
         "an absent field is nil: test it by `if`, read `(x or {})`, or set it before: `x = x or {}`"
     ),
+    re.compile(r"\(number expected, got (?:nil|no value)"): "an absent field is nil: read `(x or 0)`",
+    re.compile(r"\(number expected, got string"): (
+        "a text is no number: read it by `tonumber(text)`, and a quantity by `kube.getResourceQuantity(text)`"
+    ),
+    re.compile(r"\(string expected, got (?:nil|no value)"): 'an absent field is nil: read `(x or "")`',
     re.compile("attempt to index .*number value"): "a number has no fields: compare the order of the parameters",
     re.compile("get length of .*number value"): "a number has no length: read it without #",
     re.compile(r"get length of .*nil value|to getn \(table expected, got nil"): (
