@@ -361,6 +361,13 @@ _POD = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "w
             "spec.replicas becomes -2, less than none: write 6",
             id="a difference",
         ),
+        pytest.param(
+            "ReviseReplica",
+            (2,),
+            ({**_TEMPLATE, "spec": {"replicas": 2, "groups": [{"replicas": 2}, {"replicas": 2}]}},),
+            "spec.groups.replicas is 2 in 2 entries, 4 in all",
+            id="the whole for each entry",
+        ),
         pytest.param("InterpretStatus", (), ([{"type": "Ready"}],), "the status is a list", id="a list as a status"),
         pytest.param(
             "AggregateStatus",
@@ -440,6 +447,24 @@ def test_text_with_other_capitals_than_the_object_causes_remark() -> None:
         'the script compares phase with "running", and the object has "Running"',
         'the script compares status with "true", and the object has "True"',
     ]
+
+
+@rows(
+    ("script", "remark"),
+    [
+        pytest.param(
+            "return a.status.observedGeneration == a.metadata.generation",
+            ["the script compares observedGeneration, a string, with generation, a number: they are never equal"],
+            id="a text and a number",
+        ),
+        pytest.param("return a.status.count == a.metadata.generation", [], id="two numbers"),
+        pytest.param("return a.status.observedGeneration == a.generation .. ''", [], id="a number as a text"),
+        pytest.param("return a.status.count == a.spec.absent", [], id="nothing"),
+    ],
+)
+def test_comparison_of_other_types_causes_remark(script: str, remark: list[str]) -> None:
+    observed = {"metadata": {"generation": 2}, "status": {"observedGeneration": "2", "count": 3}}
+    assert [*remarks("InterpretHealth", [observed], (False,), {"healthy": False}, script)] == remark
 
 
 def test_field_that_retain_loses_causes_remark() -> None:

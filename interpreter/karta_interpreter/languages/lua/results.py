@@ -18,6 +18,7 @@ from karta_interpreter.base.k8s import (
     changes,
     field_path,
     get,
+    grouped,
     implausible,
     parts_within,
     type_name,
@@ -47,8 +48,10 @@ _LUA_TYPES = {type(None): "nil", bool: "boolean", str: "string", dict: "table", 
 # gopher-lua's `LValueType`, which Karmada prints as a number.
 _LUA_TYPE_NUMBERS = {"nil": 0, "boolean": 1, "number": 2, "string": 3, "function": 4, "table": 7}
 _SHOWN = 200
-# The last name of a path in a script, and the text that it is compared with.
-_COMPARED: Final = re.compile(r"""\.(\w{1,64}) *[=~]= *["'](\w{1,64})["']""")
+# The last name of a path in a script, and the text that it is compared with, or the last name of another path.
+_COMPARED: Final = re.compile(
+    r"""\.(\w{1,64}) *[=~]= *(?:["'](\w{1,64})["']|\w[\w.]{0,200}\.(\w{1,64})\b(?! *[.([\-+*/%]))"""
+)
 _LONGEST_NAME: Final = 32
 _NAMESPACED: Final = ("ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim", "Service")
 _ONLY_IN_MEMBER: Final = (("metadata", "uid"), ("metadata", "resourceVersion"), ("status",))
@@ -251,10 +254,14 @@ def remarks(
         for path, part in parts_within([*arguments])
         if isinstance(part, str) and path[1:]
     }
-    yield from (
+    kinds = grouped((path[-1], type_name(part)) for path, part in parts_within([*arguments]) if path[1:])
+    yield from dict.fromkeys(
         f'the script compares {name} with "{word}", and the object has "{text}"'
-        for name, word in dict.fromkeys(_COMPARED.findall(script))
+        if word
+        else f"the script compares {name}, {kinds[name][0]}, with {other}, {kinds[other][0]}: they are never equal"
+        for name, word, other in _COMPARED.findall(script)
         if (text := texts.get((name, word.lower()), word)) != word
+        or (not word and name in kinds and other in kinds and set(kinds[name]).isdisjoint(kinds[other]))
     )
     yield from (
         f"{SLOTS[operation].function}: {text}"
@@ -413,6 +420,16 @@ _REMARKS: Final[Mapping[str, Callable[..., Mapping[str, object]]]] = by_operatio
                 type(after) is int and after < 0
             )
             for path, _, after in changes(template, revised)
+        },
+        **{
+            f"{field_path(path)} is {wanted} in {times} entries, {times * wanted} in all": (
+                times > 1 and wanted and revised != template
+            )
+            for path, times in Counter(
+                tuple(step for step in path if not isinstance(step, int))
+                for path, part in parts_within(revised)
+                if part == wanted and path[-1] == "replicas"
+            ).items()
         },
         f"nothing is changed, and {wanted} replicas are asked for": (
             revised == template and str(wanted) not in re.findall(r"\d+", json.dumps(template.get("spec")))

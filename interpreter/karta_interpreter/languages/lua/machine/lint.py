@@ -584,6 +584,9 @@ class Lint(NamedTuple):
     fatal: bool = False
 
 
+_warning: Final = partial(Lint, "warning")
+
+
 def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Lint]:
     """Return all findings in the script of an operation, in the order of its lines. ``names_of`` compiles it."""
     code = _COMMENT.sub("", text)
@@ -855,7 +858,3 @@ def _rejected(names: Names) -> Iterator[Lint]:
 def _first_of_each(mentions: Iterable[Mention]) -> Iterable[Mention]:
     # From the end, so that the first of each stays.
     return reversed({mention.name: mention for mention in reversed([*mentions])}.values())
-
-
-def _warning(rule: str, message: str, hint: str, line: int, word: str) -> Lint:
-    return Lint("warning", rule, message, hint, line, word)
