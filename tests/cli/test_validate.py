@@ -419,6 +419,7 @@ def _of_cloneset(field: str, function: str, lines: list[str]) -> str:
         pytest.param(
             ["for i = 1, 2 do local c = obj.status.conditions[i]", "print(c.Type) end"], ["2:7"], id="an index"
         ),
+        pytest.param(["local c = obj.status.conditions", "return c[#c].Type == 1"], ["2:8"], id="the last entry"),
         pytest.param(["local spec = obj.spec", "spec = {}", "return spec.replica"], [], id="a local that is set again"),
         pytest.param(["local a, spec = 1, obj.spec", "return spec.replica"], [], id="several locals"),
         pytest.param(["local spec = obj.spec", "return {spec = 1}, spec.replicas"], [], id="a field that is there"),
@@ -457,6 +458,8 @@ def test_reports_of_clusters_are_compared_with_crds(run: Run, files: Path, line:
         pytest.param("apps/v1, kind: CloneSet", "CloneSet of apps.kruise.io?", id="a group of Kubernetes"),
         pytest.param("kubeflow.og/v1, kind: PyTorchJob", "PyTorchJob of kubeflow.org?", id="a slip"),
         pytest.param("apps.kruise.io/v1alpha1, kind: Cloneset", "did you mean CloneSet?", id="another spelling"),
+        pytest.param("apps.kruise.io/v1alpha1, kind: ClonedSet", "did you mean CloneSet?", id="a letter too many"),
+        pytest.param("workloads.x-k8s.io/v1alpha1, kind: RoleBased", "", id="the beginning of another kind"),
         pytest.param("apps.kruise.io/v1, kind: CloneSet", "", id="another version"),
         pytest.param("example.io/v1, kind: CloneSet", "", id="a kind of another project"),
         pytest.param("apps/v1, kind: ControllerRevision", "", id="a kind that the catalogue lacks"),

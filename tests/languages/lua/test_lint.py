@@ -689,6 +689,8 @@ def test_how_bad_it_is(script: str, severity: str, fatal: bool) -> None:
             "around the block",
             id="a local of a block by a call",
         ),
+        pytest.param("InterpretReplica", "local cpu = a.b\n  if cpu > '2' then end", "getResourceQuantity", id="cores"),
+        pytest.param("InterpretHealth", "return a.readyReplicas / a.replicas > 90", "* 100", id="a percentage"),
         pytest.param(
             "InterpretDependency", "for _, vol in ipairs(a.v) do print(vol.secret.name) end", "pods", id="a volume"
         ),
@@ -720,6 +722,7 @@ def test_habit_of_another_language_is_misread(operation: str, line: str, written
         pytest.param(
             "InterpretHealth", "local t = a.creationTimestamp\n  t = f(t)\n  return t + 1 > 2", id="a date that is read"
         ),
+        pytest.param("InterpretHealth", "return a.readyReplicas / a.replicas * 100 > 90", id="a percentage of 100"),
         pytest.param("InterpretReplica", "if a.cpu < a.b.cpu then end", id="amounts that are numbers"),
         pytest.param("Retain", "local x = a.labels or {}\n  x.y = b.y\n  a.labels = x", id="a table that is set"),
         pytest.param("Retain", "local x = a.labels or {}\n  if x.y == 1 then a.z = 1 end", id="a table that is read"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
-from karta_interpreter.base.findings import Finding, Severity, closest, error, escaped, warning
+from karta_interpreter.base.findings import Finding, Severity, almost, closest, error, escaped, warning
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, type_name
 from karta_interpreter.base.karmada import API_VERSION, SLOTS
 from karta_interpreter.languages.lua.ignores import Ignore, placed_objects, unignored
@@ -86,7 +86,7 @@ def load_customizations(text: str, source: str) -> list[LoadedCustomization]:
 
 
 def misspelt(group: str, kind: str, known: Iterable[GVK]) -> str:
-    """Return the known kind of that group that only has other capitals or no final s, or "" for a known kind.
+    """Return the known kind of that group that has almost this name, or "" for a known kind.
 
     If the group is one of Kubernetes, or looks like another one, it may be the kind of that name there.
 
@@ -98,7 +98,13 @@ def misspelt(group: str, kind: str, known: Iterable[GVK]) -> str:
     names = {gvk.kind for gvk in known if gvk.group == group}
     letters = kind.lower().removesuffix("s")
     candidates = (
-        *(name for name in names if name.lower().removesuffix("s") == letters),
+        *(
+            name
+            for name in names
+            if name.lower().removesuffix("s") == letters
+            # A project may have a kind Job, and another one JobSet.
+            or (almost(kind, (name,)) and kind not in name and name not in kind)
+        ),
         *(
             f"{kind} of {gvk.group}"
             for gvk in known

@@ -138,8 +138,13 @@ class _Reader:
             hint = "Karmada takes it for none; remove it"
             self._report(warning("empty-script", (*path, _SCRIPT), "the script is empty", hint))
         else:
-            actual = type_name(text) if _SCRIPT in slot else "missing"
-            self._break(operation, error("schema", path, f"the field {_SCRIPT} must be a string, but is {actual}"))
+            message = (
+                f"the field {_SCRIPT} must be a string, but is {type_name(text) if _SCRIPT in slot else 'missing'}"
+            )
+            self._break(
+                operation,
+                error("schema", path, message, f"write the script itself behind `{_SCRIPT}: |`" if text else ""),
+            )
 
     def _read_script(self, operation: str, text: str, path: Path) -> None:
         lines = self.place.script(path, text) if self.place else None

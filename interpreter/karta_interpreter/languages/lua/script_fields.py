@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from typing import Final
 
-_STEPS: Final = r"""((?:\.\w+|\[["']?\w+["']?\])*)"""
+_STEPS: Final = r"""((?:\.\w+|\[(?:["']\w+["']|[\w.#+ -]+)\])*)"""
 # A field behind a name, and what it is compared with, replaced by or set to. A term of a sum is compared with nothing.
 _FIELD: Final = re.compile(
     rf"""(?:[-+*/%] {{0,3}})?(?<![\w.])#?(\w+){_STEPS}"""

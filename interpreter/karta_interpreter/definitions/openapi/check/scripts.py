@@ -14,7 +14,7 @@ from karta_interpreter.languages.lua.script_fields import fields_of
 # An index or a key in brackets, and the entry of AggregateStatus that has the status of the object: scripts of Karmada
 # add two fields to it.
 _BRACKETS = re.compile(
-    r"""^\[\w+\](?=\.status\b(?!\.(?:g|resourceTemplateG)eneration\b))|\[(?:"(\w+)"|'(\w+)'|(\w+))\]"""
+    r"""^\[[\w.#+ -]+\](?=\.status\b(?!\.(?:g|resourceTemplateG)eneration\b))|\[(?:"(\w+)"|'(\w+)'|([\w.#+ -]+))\]"""
 )
 
 

@@ -419,6 +419,7 @@ _READ_OTHERWISE: Final = {
     ),
     re.compile(
         r"""([<>]=? *(["'])\d++(?:\.\d++)?(?:[mk]|[KMGTPE]i?)\2|(["'])\d++(?:\.\d++)?(?:[mk]|[KMGTPE]i?)\3 *[<>])"""
+        r"""|\b((?:cpu|mem|memory) *[<>]=? *["'][\d.]{1,20}["'])"""
         r"""|((?:\.memory|\b(?:requests|limits|resourceRequest)\.cpu)\b *[<>]=? *[\w.\[\]]{1,200}"""
         r"""|\bmath\.(?:max|min)\([^()\n]{0,200}?(?:\.memory|\b(?:requests|limits|resourceRequest)\.cpu)\b)"""
     ): (
@@ -500,6 +501,10 @@ _READ_OTHERWISE: Final = {
     ): (
         "this is the object of the member, and most changes of the template never arrive",
         "set the fields that a member changes in the first parameter, and return that",
+    ),
+    re.compile(r"(?<![\w.])(\w[\w.]{0,99}[rR]eplicas?\)? */ *\(?[\w.]{0,99}[rR]eplicas?\b\)? *[<>]=? *[1-9]\d)\b"): (
+        "a part of a whole is at most 1",
+        "write `a / b * 100`, or compare with such as 0.9",
     ),
 }
 # What stands in a line with an error, and what to write there.
