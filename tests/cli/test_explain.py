@@ -194,7 +194,7 @@ def test_tree_shows_count_without_pods(run: Run, misspelt: Path) -> None:
 
     assert run("tree", "-f", "karta.yaml", "--object", "job.yaml").stderr == (
         "warning: main: count 3, but no pods at spec.template; if the operator makes them, "
-        "write podTemplateSpecPath: … // {spec: {}}\n"
+        "the definition needs podTemplateSpecPath: … // {spec: {}}\n"
         "warning: no component has pods in this object (main: spec.template)\n"
     )
     assert result.stdout == "Job team/demo: Running, none\n"

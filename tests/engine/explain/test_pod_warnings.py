@@ -34,7 +34,7 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
             [
                 (
                     "ml: count 2, but no pods at spec.groups[1].template; "
-                    "if the operator makes them, write podTemplateSpecPath: … // {spec: {}}"
+                    "if the operator makes them, the definition needs podTemplateSpecPath: … // {spec: {}}"
                 )
             ],
             id="a count and no template",

@@ -152,7 +152,7 @@ def _without_pods(
             number = count.value if isinstance(count.value, int | float | str) else type_name(count.value)
             note = (
                 f"{name or component.name}: count {number}, but no pods{place}; "
-                f"if the operator makes them, write {_NO_POD[type(component.pods)]}"
+                f"if the operator makes them, the definition needs {_NO_POD[type(component.pods)]}"
             )
             yield warn("count-without-pods", note, places=count.places, instance=name)
 
