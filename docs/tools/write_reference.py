@@ -53,7 +53,8 @@ def settings() -> str:
     return f"""{WRITTEN_BY}
 # Settings of the server
 
-Each option of `{NAME} serve` is also an environment variable. An option takes precedence over its variable. In the
+Each option of `{NAME} serve` is also an environment variable. An option takes precedence over its variable.
+The variable of a switch has its first name, and takes `true` or `false`. In the
 variable of an option that may be repeated, colons separate paths, and spaces other values. [The server](server.md)
 explains them; the charts [set them from values](install.md).
 

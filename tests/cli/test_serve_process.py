@@ -198,6 +198,8 @@ def write_pair(folder: Path) -> tuple[str, ...]:
 VARIABLES = {
     "KARTA_INTERPRETER_PROT": "did you mean KARTA_INTERPRETER_PORT?",  # a typo
     "KARTA_INTEPRETER_KIND": "did you mean KARTA_INTERPRETER_KINDS?",  # a typo in the prefix
+    "KARTA_INTERPRETER_NO_CATALOGUE": "write KARTA_INTERPRETER_CATALOGUE=false",  # the other name of a switch
+    "KARTA_INTERPRETER_HTTPS": "write KARTA_INTERPRETER_PLAIN_HTTP=false",
     "KARTA_INTERPRETER_XYZ": "`karta-interpreter serve --help` lists the options",  # like no setting
     "KARTA_INTERPRETER_REPLICAS": "Instead: `replicas` is a value of the chart: each pod is a whole server",
 }

@@ -65,7 +65,7 @@ def test_schema_has_exactly_the_values_that_there_are(chart: str) -> None:
     schema = json.loads(text_of(chart, "values.schema.json"))
     for given in ("global", "enabled"):  # by Helm, and by a chart that depends on this one
         schema["properties"].pop(given)
-    # Of a name at the top Helm lists those that there are, and a template knows those of the other chart.
+    # Of a name at the top Helm lists those that there are, and a template knows its own and those of the other chart.
     names = schema.pop("propertyNames")
     moved = {
         name: schema["properties"].pop(name)["const"].removeprefix("given as ") for name in names["else"]["if"]["enum"]
@@ -76,7 +76,7 @@ def test_schema_has_exactly_the_values_that_there_are(chart: str) -> None:
         value: Any = values_of(chart)
         for part in path.split("."):
             value = value[part]
-    assert names["if"]["enum"] == sorted({*chain(*map(values_of, CHARTS))} - {*schema["properties"]})
+    assert names["if"]["enum"] == sorted({chart, *chain(*map(values_of, CHARTS))} - {*schema["properties"]})
     assert differences(values_of(chart), schema | {"additionalProperties": False}) == []
 
 
@@ -311,6 +311,15 @@ def test_admission_without_a_way_to_the_server_is_rejected() -> None:
         "karta-interpreter-control-plane", values
     )
     assert template(rendered.CONTROL_PLANE, f"{values},admission.url=https://karta.example.com")
+
+
+@rendered.needs_helm
+@pytest.mark.parametrize("chart", CHARTS)
+def test_values_below_the_name_of_the_chart_are_rejected(chart: str) -> None:
+    complaints = complaints_about(chart, f"{chart}.enabled=true")
+    assert (
+        f"values stand at the top: below {chart} only in the values of a chart that depends on this one" in complaints
+    )
 
 
 @rendered.needs_helm

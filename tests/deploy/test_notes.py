@@ -90,6 +90,24 @@ def test_server_of_another_name_is_told_what_its_control_plane_needs(name: str, 
     assert (f"service.externalName={name}.karmada-system.svc.cluster.local" in notes) is told
 
 
+@pytest.mark.parametrize(
+    ("values", "warns"),
+    [
+        pytest.param("server.extraArgs={--kartas=/kartas}", True, id="a folder that the image may have"),
+        pytest.param("server.extraArgs={--overrides=/scripts/a}", True, id="a folder of scripts"),
+        pytest.param(
+            "server.extraArgs={--kartas=/k/a},extraVolumes[0].name=k,extraVolumes[0].configMap.name=k,"
+            "extraVolumeMounts[0].name=k,extraVolumeMounts[0].mountPath=/k/",
+            False,
+            id="below a volume",
+        ),
+        pytest.param("server.extraArgs={--record-secrets}", False, id="another option"),
+    ],
+)
+def test_folder_of_definitions_without_a_volume_has_a_warning(values: str, *, warns: bool, tmp_path: Path) -> None:
+    assert ("no volume is mounted at" in notes_of(SERVER, values, tmp_path)) is warns
+
+
 def test_notes_lead_to_the_check_of_the_registration(tmp_path: Path) -> None:
     check = "exec deploy/k-karta-interpreter -- karta-interpreter doctor --wait 60"
     for values in ("", "registration.enabled=false,karmada.cluster=false"):

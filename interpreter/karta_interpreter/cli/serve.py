@@ -279,10 +279,15 @@ def _setting_of(variable: str) -> str:
 def warn_of_variables(options: Collection[click.Option] = BY_FIELD.values()) -> None:
     """Log the environment variables that look like settings and are none of these options."""
     settings = [_setting_of(str(option.envvar)) for option in options]
+    switched_off = {
+        name.removeprefix("--").replace("-", "_").upper(): f"write {option.envvar}=false"
+        for option in options
+        for name in option.secondary_opts
+    }
     for name in unknown_variables(os.environ, options):
         # Without the prefix, which makes any two of them alike.
         suggestion = closest(_setting_of(name), settings)
-        hint = (
+        hint = switched_off.get(_setting_of(name)) or (
             f"did you mean {_PREFIX}{suggestion}?"
             if suggestion
             else meant_option(f"--{_setting_of(name).replace('_', '-').lower()}", click.get_current_context()).strip()

@@ -1,6 +1,7 @@
 """The function itself: errors, scripts, expressions in other processes, references; and the forms of its values."""
 
 import json
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -32,6 +33,15 @@ def test_error_keeps_facts_before_it(define: Define) -> None:
     assert found.results is None
     assert found.error.endswith("gives a string, which is not a whole number")
     assert found.facts[-1].note == f"the chain ends here: {found.error}"
+
+
+def test_name_that_an_explanation_lacks_has_a_hint(define: Define) -> None:
+    explanation = explain(define(), Call(Operation.INTERPRET_REPLICA, train(HOT)))
+    with pytest.raises(AttributeError, match=r'^Explanation has no replica; write \.results\["replica"\]$'):
+        _ = explanation.replica  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match=r"^Explanation has no result; did you mean results\?$"):
+        _ = explanation.result  # type: ignore[attr-defined]
+    assert deepcopy(explanation) == explanation
 
 
 def test_unreachable_number_explains_pod_sets(define: Define) -> None:

@@ -40,6 +40,21 @@ def _manifest(api_version: str, kind: str, **spec: object) -> dict[str, Any]:
             id="a map in place of a list",
         ),
         pytest.param(
+            _manifest("batch/v1", "Job", parallelism="None", completions="${N}", backoffLimit="two"),
+            [
+                (
+                    "spec.parallelism: must be a number, not a string (Kubernetes 1.34): "
+                    "write null, or leave the field out"
+                ),
+                (
+                    "spec.completions: must be a number, not a string (Kubernetes 1.34): "
+                    "give what it stands for, as `envsubst` does"
+                ),
+                'spec.backoffLimit: must be a number, not a string (Kubernetes 1.34): "two" is none',
+            ],
+            id="texts that are no numbers",
+        ),
+        pytest.param(
             _manifest("batch/v1", "Job", paralelism=2, suspend="true", template={"containers": []}, completions="3"),
             [
                 "spec.paralelism: there is no such field (Kubernetes 1.34): did you mean parallelism?",

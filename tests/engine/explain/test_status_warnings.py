@@ -61,6 +61,12 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
             ["nothing at status.phase; the object has status.phas: a typo?"],
             id="a phase in another field",
         ),
+        pytest.param(
+            {"state": "ready", "message": "new"},
+            ["nothing at status.phase; status.state is ready, which a mapping has"],
+            id="a phase in a field of another name",
+        ),
+        pytest.param({"state": "other"}, [], id="a text that is no phase"),
     ],
 )
 def test_warnings_about_the_status(define: Define, status: dict[str, Any], notes: list[str]) -> None:

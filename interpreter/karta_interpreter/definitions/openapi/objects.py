@@ -186,6 +186,12 @@ def _shape(value: JSON, expected: str, path: Path, around: Around) -> str:
     return (
         "render the template first, as `helm template` does"
         if isinstance(value, str) and "{{." in value.replace("-", "").replace(" ", "")
+        else "write null, or leave the field out"
+        if value in ("None", "nil", "undefined")
+        else "give what it stands for, as `envsubst` does"
+        if isinstance(value, str) and value.startswith("$")
+        else f'"{value[:40]}" is none'
+        if expected == "a number" and isinstance(value, str) and not value.lstrip("-").replace(".", "", 1).isdigit()
         else BY_TYPES.get((expected, type_name(value)))
         or (f"its fields are {listed(names)}" if names else "write [ ] around it" if expected == "a list" else "")
     )

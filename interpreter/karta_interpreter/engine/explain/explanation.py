@@ -4,9 +4,9 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
-from karta_interpreter.base.findings import Severity
+from karta_interpreter.base.findings import Severity, did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, Path, json_pointer
 from karta_interpreter.engine.operations import Call, Results
 
@@ -111,6 +111,14 @@ class Explanation:
     results: Results | None = None
     """The answer itself, None if there is an ``error`` instead."""
     error: str = ""
+
+    if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raise the error of a name that it does not have, and name where a field of the answer is."""
+            is_result = name != "results" and name in (self.results or ())
+            hint = f'write .results["{name}"]' if is_result else did_you_mean(name, self.__dataclass_fields__)
+            raise AttributeError(f"Explanation has no {name}; {hint}", name=name, obj=self)
 
     @property
     def warnings(self) -> tuple[Fact, ...]:

@@ -31,7 +31,8 @@ def status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         for field, query in ((_PHASE, rules.phase), (_CONDITIONS, conditions))
         if query
         for path in paths_read(query, obj)
-        if (hint := misspelt(path, obj, definition)) and not place_at(path, obj).exists
+        if not place_at(path, obj).exists
+        and (hint := misspelt(path, obj, definition) or (_elsewhere(obj, matchers) if field == _PHASE else ""))
     )
     yield from (
         about(
@@ -43,6 +44,14 @@ def status_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         for read in matcher.expression.evaluate(obj)[:1]
         if isinstance(read, str) and read != matcher.expected and read.lower() == matcher.expected.lower()
     )
+
+
+def _elsewhere(obj: Object, matchers: Sequence[Matcher]) -> str:
+    """Return which field of the status has a phase of a mapping, "" without one."""
+    status, phases = obj["status"], {matcher.phase for matcher in matchers if matcher.phase}
+    fields = status.items() if isinstance(status, dict) else ()
+    texts = ((name, value) for name, value in fields if isinstance(value, str))
+    return next((f"status.{name} is {value}, which a mapping has" for name, value in texts if value in phases), "")
 
 
 def _unmapped_phase(
