@@ -691,6 +691,23 @@ def test_how_bad_it_is(script: str, severity: str, fatal: bool) -> None:
         ),
         pytest.param("InterpretReplica", "local cpu = a.b\n  if cpu > '2' then end", "getResourceQuantity", id="cores"),
         pytest.param("InterpretHealth", "return a.readyReplicas / a.replicas > 90", "* 100", id="a percentage"),
+        pytest.param("InterpretHealth", "return a.status and a.status.x == 1", "~= nil", id="nil in front of and"),
+        pytest.param("InterpretHealth", "return a.status ~= nil and a.status.x", "== true", id="a field behind and"),
+        pytest.param(
+            "InterpretHealth",
+            "local x\n  for _, c in ipairs(a.list) do\n    x = c.y == 1\n  end\n  return x",
+            "= false",
+            id="nil",
+        ),
+        pytest.param("InterpretReplica", "return tonumber(a.requests.cpu)", "getResourceQuantity", id="a unit"),
+        pytest.param(
+            "InterpretDependency",
+            "local d = {}\n  d[a.name] = {kind = 'Secret'}\n  return d",
+            "table.insert",
+            id="by name",
+        ),
+        pytest.param("Retain", "for i = 1, #a.list + 1 do print(i) end", "#list do", id="behind the last"),
+        pytest.param("InterpretReplica", "return 1, a.spec.containers.resources", "list[1]", id="a field of a list"),
         pytest.param(
             "InterpretDependency", "for _, vol in ipairs(a.v) do print(vol.secret.name) end", "pods", id="a volume"
         ),
@@ -723,6 +740,18 @@ def test_habit_of_another_language_is_misread(operation: str, line: str, written
             "InterpretHealth", "local t = a.creationTimestamp\n  t = f(t)\n  return t + 1 > 2", id="a date that is read"
         ),
         pytest.param("InterpretHealth", "return a.readyReplicas / a.replicas * 100 > 90", id="a percentage of 100"),
+        pytest.param("InterpretHealth", "return a.status ~= nil and a.status.x == 1", id="a field that is there"),
+        pytest.param("InterpretHealth", "local x = a.y == 1\n  return x and a.z == 1", id="two results"),
+        pytest.param(
+            "InterpretHealth",
+            "local x = 1\n  for _, c in ipairs(a.b) do\n    x = c.y\n  end\n  return x == 1",
+            id="a value",
+        ),
+        pytest.param("InterpretReplica", "return tonumber(a.spec.replicas)", id="a number"),
+        pytest.param(
+            "InterpretDependency", "local d, l = {}, {}\n  d[a.name] = {kind = 'Secret'}\n  return l", id="each once"
+        ),
+        pytest.param("InterpretReplica", "return #a.spec.containers", id="a list"),
         pytest.param("InterpretReplica", "if a.cpu < a.b.cpu then end", id="amounts that are numbers"),
         pytest.param("Retain", "local x = a.labels or {}\n  x.y = b.y\n  a.labels = x", id="a table that is set"),
         pytest.param("Retain", "local x = a.labels or {}\n  if x.y == 1 then a.z = 1 end", id="a table that is read"),

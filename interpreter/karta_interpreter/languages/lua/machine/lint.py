@@ -506,6 +506,34 @@ _READ_OTHERWISE: Final = {
         "a part of a whole is at most 1",
         "write `a / b * 100`, or compare with such as 0.9",
     ),
+    re.compile(
+        r"\bfunction +InterpretHealth\((?:(?!\bfunction\b).)*?"
+        r"\b(return +\w+(?:\.\w+){1,9} +and\b|and +\w+(?:\.\w+){1,9}(?= *(?:;|\bend\b|$)))(?! *\n *(?:and|or|==)\b)",
+        _FLAGS,
+    ): (
+        "an absent field is nil, and health is true or false",
+        "write `x ~= nil`, and `x == true` for a field that is so",
+    ),
+    re.compile(
+        r"^([ \t]*)local +(\w+) *\n\1for\b[^\n]*\n(?:\1[ \t][^\n]*\n)+\1end *\n\1return +(\2) *$", re.MULTILINE
+    ): ("if no entry sets this, it is nil", "begin with a value, as `local ready = false`"),
+    re.compile(r"\b(tonumber\( *[\w.\[\]]{1,200}\.(?:requests|limits|resourceRequest)\.\w+ *\))"): (
+        "a quantity may have a unit, and then this is nil",
+        "write kube.getResourceQuantity(text)",
+    ),
+    re.compile(
+        r"\b((\w+)\[(?:[\w.]{0,200}[nN]ame|role|key|k|kind|type)\] *= *\{ *(?:apiVersion|kind|name|namespace)\b)"
+        r"(?:(?!\bfunction\b)[\s\S]){0,600}?\breturn +\2 *(?:;|\bend\b|$)",
+        re.MULTILINE,
+    ): ("this is an object by name, and a list is asked for", "write table.insert(list, {…})"),
+    re.compile(r"\bfor +\w+ *= *1 *, *(#[\w.]{1,200} *\+ *1)\b"): (
+        "behind the last entry there is nothing",
+        "write `for i = 1, #list do`",
+    ),
+    re.compile(r"""(?<![\w."'])(\w[\w.]{0,200}\.(?:containers|initContainers|volumes)\.(?!n\b)\w+)\b"""): (
+        "a list has no fields, and its entries have them",
+        "write list[1].field, or `for _, each in ipairs(list) do`",
+    ),
 }
 # What stands in a line with an error, and what to write there.
 _IN_LINE: Final = {

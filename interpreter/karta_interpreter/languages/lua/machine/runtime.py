@@ -72,6 +72,9 @@ _HINTS: Final = {
         "a text is no number: add quantities by `kube.resourceAdd(a, b)`, read a number by `tonumber(text)`, "
         "and take a date apart by string.match for os.time{year = …}"
     ),
+    re.compile(
+        "arithmetic on .*table value"
+    ): "a table is no number: add its fields, or the entries of a list, one by one",
     re.compile("compare boolean with|compare (?:number|string) with boolean"): (
         "two are compared at a time: `a < b and b < c`"
     ),
