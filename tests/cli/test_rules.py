@@ -11,11 +11,15 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import Result
+from pydantic import TypeAdapter
 
 from karta_interpreter.base.findings import Finding
-from karta_interpreter.cli.explain import rules
+from karta_interpreter.cli.explain import described, rules
+from karta_interpreter.definitions.karta import model
 from karta_interpreter.definitions.karta.loading import load_documents
+from karta_interpreter.definitions.karta.schema_types import Schema
 from karta_interpreter.definitions.openapi import objects
+from karta_interpreter.definitions.openapi.check import object_contradictions
 from karta_interpreter.engine.explain import (
     count_warnings,
     misfits,
@@ -120,6 +124,60 @@ def test_examples_of_definitions_break_and_follow_the_rule(rule: str) -> None:
     assert rule not in _findings(rule, rules()[rule]["good"])
 
 
+_TYPES = {"text": {"type": "string"}, "number": {"type": "integer"}}
+_NAMED_PODS = {
+    "type": "object",
+    "properties": {"spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+}
+
+
+def _object(**fields: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": fields}
+
+
+_SPEC = {
+    "replicas": _TYPES["number"],
+    "template": _object(spec={"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
+    "scale": _object(replicas=_TYPES["number"]),
+    "surge": _object(replicas=_TYPES["number"]),
+    "tls": _object(secretName=_TYPES["text"]),
+    "groups": {
+        "type": "array",
+        "items": _object(name=_TYPES["text"], role=_TYPES["text"]),
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["name"],
+    },
+}
+_PHASE = {"type": "string", "enum": ["Running", "Failed", "Unknown"]}
+
+
+def _crd(examples: str) -> dict[str, Any]:
+    """Return a CRD of which the spec has only the fields that examples name."""
+    spec = _object(**{name: field for name, field in _SPEC.items() if f".{name}" in f".replicas .template {examples}"})
+    status = {**_object(phase=_PHASE, queue=_TYPES["text"], port=_TYPES["number"]), "required": ["queue"]}
+    version = {"name": "v1", "served": True, "schema": {"openAPIV3Schema": _object(spec=spec, status=status)}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "jobs.example.com"},
+        "spec": {"group": "example.com", "names": {"kind": "Job", "plural": "jobs"}, "versions": [version]},
+    }
+
+
+@rows("rule", sorted({rule for rule in rules() if rule.startswith("crd-")} - {"crd-missing"}))
+def test_examples_of_crds_break_and_follow_the_rule(rule: str) -> None:
+    bad, good = (rules()[rule][name] for name in ("bad", "good"))
+
+    def findings(example: str) -> set[str]:
+        text = _karta(example)
+        loaded = load_documents(text, "karta.yaml")
+        assert not [finding for document in loaded for finding in document.findings if finding.severity == "error"]
+        return _names(object_contradictions(yaml.safe_load(text), [_crd(f"{bad} {good}")]))
+
+    assert rule in findings(bad)
+    assert rule not in findings(good)
+
+
 @rows("rule", sorted(rule for rule in rules() if rule.startswith("annotation-")))
 def test_examples_of_annotations_break_the_rule(rule: str) -> None:
     assert rule in _findings(rule, rules()[rule]["bad"])
@@ -176,6 +234,25 @@ def test_fields_and_annotations_are_explained(name: str, shown: list[str], run: 
     titles = [line for line in lines if line and not line.startswith("  ")]
     assert titles == shown if len(shown) > 1 else titles == [*shown, "example:"]
     assert len(lines) > len(titles)
+
+
+_MODELS: dict[str, Any] = {name: value for name, value in vars(model).items() if inspect.isclass(value)}
+_FIELDS = {
+    (owner, str(field.alias)): field
+    for owner, described_model in _MODELS.items()
+    if issubclass(described_model, Schema)
+    for field_name, field in described_model.model_fields.items()
+}
+
+
+@pytest.mark.catalogue
+@rows(("owner", "name"), sorted(_FIELDS))
+def test_example_of_a_field_is_a_value_of_the_field(owner: str, name: str) -> None:
+    example = yaml.safe_load(described(name).partition("\nexample:\n")[2]) or {}
+
+    assert example.keys() <= {name}
+    for value in example.values():
+        TypeAdapter(_FIELDS[owner, name].annotation).validate_python(value)
 
 
 def test_example_of_a_field_is_one_of_the_catalogue(run: Callable[..., Result]) -> None:

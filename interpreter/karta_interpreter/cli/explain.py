@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from textwrap import dedent, fill, indent, wrap
+from textwrap import fill, indent, wrap
 from types import MappingProxyType
 from typing import Any, Final, cast
 
@@ -19,7 +19,8 @@ import yaml
 
 from karta_interpreter import __version__
 from karta_interpreter.base.findings import closest, escaped
-from karta_interpreter.base.k8s import GVK, JSON, Object, field_path
+from karta_interpreter.base.k8s import GVK, JSON, Object, field_path, parts_within
+from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import short
@@ -330,13 +331,16 @@ def described(name: str) -> str:
     described = "".join(f"{name}, of {owner}\n{indent(fill(text, 98), '  ')}\n" for owner, text in texts)
     example = next((to_yaml({PREFIX + name: record.example}) for record in ANNOTATIONS if record.name == name), "")
     example = example or (_example(name) if len(texts) == 1 else "")
-    return f"{described}\nexample:\n{indent(dedent(example), '  ')}" if example else described
+    return f"{described}\nexample:\n{indent(example, '  ')}" if example else described
 
 
 def _example(field: str) -> str:
     """Return the shortest text of a field, and of what it holds, in the catalogue. "" if no definition has it."""
-    block = re.compile(
-        rf"^( *)[^#\n]*\b{re.escape(field)}: [^>|\n].*\n|^( *){re.escape(field)}:\n(?:\2 .*\n)++", re.MULTILINE
+    texts = (
+        to_yaml({field: value})
+        for path in catalogue_files()
+        for document in read_documents(path.read_text(encoding="utf-8"), path.name)
+        for at, value in parts_within(document.value["spec"])
+        if value and at[-1:] == (field,) and "matchLabels" not in at[:-1]
     )
-    texts = (match[0] for path in catalogue_files() for match in block.finditer(path.read_text(encoding="utf-8")))
     return min(texts, key=lambda text: (" ." not in text, len(text)), default="")  # a path says more than a constant
