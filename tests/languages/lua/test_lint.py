@@ -582,6 +582,12 @@ def test_conditions_of_other_values_are_not_numbers() -> None:
             "nothing may follow `return` but `end`",
             id="what follows the end of a function",
         ),
+        pytest.param(
+            "function GetReplicas(a)\n  a.memory = a.memory + '512Mi'\n  return 1\nend",
+            "text-sum",
+            "add quantities by `kube.resourceAdd(a, b)`",
+            id="a quantity is added",
+        ),
     ],
 )
 def test_hints_say_what_to_do(script: str, rule: str, hint: str) -> None:
@@ -657,6 +663,12 @@ def test_how_bad_it_is(script: str, severity: str, fatal: bool) -> None:
         pytest.param("InterpretDependency", "table.insert(a, 'b', {})", "object[key]", id="a key to insert"),
         pytest.param("InterpretDependency", "local x = {labelSelector = {app = 'b'}}", "matchLabels", id="a selector"),
         pytest.param("InterpretReplica", "return 1, a.c.resources.requests", "around them", id="amounts alone"),
+        pytest.param(
+            "InterpretReplica",
+            "local n = tonumber(a.c.requests.cpu)",
+            "getResourceQuantity",
+            id="an amount as a number",
+        ),
         pytest.param("InterpretStatus", "local s = {}\n  s.n = a.s[n]", "[ ]", id="a variable behind a dot"),
         pytest.param("InterpretStatus", "for k, v in pairs(a.s) do\n    a.k = v\n  end", "[ ]", id="a loop's key"),
         pytest.param("InterpretReplica", "if a.memory < '1Gi' then end", "getResourceQuantity", id="an amount"),

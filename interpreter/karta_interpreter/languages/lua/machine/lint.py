@@ -79,6 +79,7 @@ _OPERATORS: Final = {
 _COMMENT: Final = re.compile("--.*")
 # A text with the `+` before or behind it, if any. The third group is a text that is a number.
 _TEXT_SUM: Final = re.compile(r"""(\+\s*)?(["'])(?:([\d.\s]+)|(?:\\.|(?!\2).)*)\2(\s*\+)?""")
+_QUANTITY: Final = re.compile(r"""["']\d+(?:\.\d+)?(?:m|[KMGTPE]i?)["']""")
 # A literal that is returned, by its noun.
 _RETURNED: Final = re.compile(
     r"""\breturn +(?:[^\n;(,]{0,200}\bor +)?"""
@@ -409,6 +410,10 @@ _READ_OTHERWISE: Final = {
         "the second of three is the number of a place",
         "write table.insert(list, x), or object[key] = x",
     ),
+    re.compile(r"\b(tonumber\([\w.\[\] ]{1,200}\.(?:memory|(?:requests|limits|resourceRequest)\.cpu) *\))"): (
+        "a quantity such as 500m or 1Gi is no number, and `tonumber` gives nil for it",
+        "read it by kube.getResourceQuantity(text)",
+    ),
     re.compile(r"""\b(labelSelector *= *\{) *(?!match(?:Labels|Expressions)\b)[\w\["']"""): (
         "a selector has its labels in matchLabels",
         'write labelSelector = {matchLabels = {app = "web"}}',
@@ -710,7 +715,15 @@ def _misread(names: Names) -> Iterable[Lint]:
 def _matched(code: str) -> Iterable[Lint]:
     return (
         *(
-            _warning("text-sum", "`+` adds numbers, and this text is none", "texts are joined by `..`", line, match[0])
+            _warning(
+                "text-sum",
+                "`+` adds numbers, and this text is none",
+                "add quantities by `kube.resourceAdd(a, b)`"
+                if _QUANTITY.search(match[0])
+                else "texts are joined by `..`",
+                line,
+                match[0],
+            )
             for match, line in ((match, code.count("\n", 0, match.start()) + 1) for match in _TEXT_SUM.finditer(code))
             if (match[1] or match[4]) and not match[3]
         ),

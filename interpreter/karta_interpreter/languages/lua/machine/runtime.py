@@ -47,7 +47,8 @@ _SEED_BITS: Final = 30
 # What to write instead, by the message of Lua, which has no other name for its errors.
 _HINTS: Final = {
     re.compile(r"perform arithmetic on .*nil value|compare (?:nil|number) with (?:nil|number)"): (
-        "an absent field is nil: read `(x or 0)`"
+        "an absent field is nil: read `(x or 0)`; so is `tonumber` of a text such as 500m: read a quantity by "
+        "`kube.getResourceQuantity(text)`"
     ),
     re.compile("concat operation between .*nil"): 'an absent field is nil: read `(x or "")`',
     re.compile(r"attempt to index .*nil value|to i?pairs \(table expected, got nil"): (
@@ -69,8 +70,9 @@ _HINTS: Final = {
     re.compile("attempt to call a table value"): "a table is no function: a loop goes through `ipairs(list)`",
     re.compile("attempt to call .*nil value"): "there is no such function; `validate` names those that there are",
     re.compile("arithmetic on .*string value"): (
-        "a text is no number: add quantities by `kube.resourceAdd(a, b)`, read a number by `tonumber(text)`, "
-        "and take a date apart by string.match for os.time{year = …}"
+        "a text is no number: add quantities by `kube.resourceAdd(a, b)`, read one by "
+        "`kube.getResourceQuantity(text)`, a number by `tonumber(text)`, and take a date apart by string.match for "
+        "os.time{year = …}"
     ),
     re.compile(
         "arithmetic on .*table value"
