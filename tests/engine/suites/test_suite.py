@@ -155,7 +155,7 @@ def test_case_with_error_expects_failure() -> None:
                      "statusItems[0] has no field phase; a field of the status belongs below status: {clusterName",
                      id="a bare status with a field of items"),
         pytest.param("{name: a, operation: AggregateStatus, desiredObj: {}, statusItems: [{health: green}]}",
-                     "statusItems[0].health is green, not Healthy or Unhealthy or Unknown", id="another health"),
+                     "statusItems[0].health is green, not what Karmada says (a health", id="another health"),
         pytest.param("{name: a, operation: AggregateStatus, desiredObj: {}, "
                      "statusItems: [{clusterName: b, status: {}}, {clusterName: b, status: {}}]}",
                      "statusItems[1] is a second one of b", id="a cluster twice"),

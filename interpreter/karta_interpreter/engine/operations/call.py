@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 import msgspec
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.findings import closest
+from karta_interpreter.base.findings import closest, did_you_mean
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Counting, Object, edit, type_name
 from karta_interpreter.base.karmada import LIVE, SLOTS, Operation
 
@@ -97,7 +97,8 @@ class StatusItem(msgspec.Struct, frozen=True):
             if needs_cluster and not item.cluster
             else f" is a second one of {item.cluster}: each cluster has one"
             if item.cluster and item.cluster in clusters
-            else f".health is {item.health}, not {' or '.join(_HEALTH)}: one of the status belongs below status"
+            else f".health is {item.health}, not what Karmada says (a health in the status stays there); "
+            f"{did_you_mean(item.health, _HEALTH)}"
             if item.health not in ("", *_HEALTH)
             else ".status holds a whole object: write what is below its own status"
             if isinstance(item.status, dict) and {"apiVersion", "kind", "metadata"} <= item.status.keys()
