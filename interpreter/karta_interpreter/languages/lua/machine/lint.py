@@ -410,10 +410,6 @@ _READ_OTHERWISE: Final = {
         "the second of three is the number of a place",
         "write table.insert(list, x), or object[key] = x",
     ),
-    re.compile(r"\b(tonumber\([\w.\[\] ]{1,200}\.(?:memory|(?:requests|limits|resourceRequest)\.cpu) *\))"): (
-        "a quantity such as 500m or 1Gi is no number, and `tonumber` gives nil for it",
-        "read it by kube.getResourceQuantity(text)",
-    ),
     re.compile(r"""\b(labelSelector *= *\{) *(?!match(?:Labels|Expressions)\b)[\w\["']"""): (
         "a selector has its labels in matchLabels",
         'write labelSelector = {matchLabels = {app = "web"}}',
@@ -522,7 +518,7 @@ _READ_OTHERWISE: Final = {
     re.compile(
         r"^([ \t]*)local +(\w+) *\n\1for\b[^\n]*\n(?:\1[ \t][^\n]*\n)+\1end *\n\1return +(\2) *$", re.MULTILINE
     ): ("if no entry sets this, it is nil", "begin with a value, as `local ready = false`"),
-    re.compile(r"\b(tonumber\( *[\w.\[\]]{1,200}\.(?:requests|limits|resourceRequest)\.\w+ *\))"): (
+    re.compile(r"\b(tonumber\( *[\w.\[\]]{1,200}\.(?:memory|(?:requests|limits|resourceRequest)\.\w+) *\))"): (
         "a quantity may have a unit, and then this is nil",
         "write kube.getResourceQuantity(text)",
     ),
