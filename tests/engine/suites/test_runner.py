@@ -78,6 +78,14 @@ def test_fails(brew: Definition, kettles: str, output: str, failure: str) -> Non
     assert outcome.failures[0].startswith(failure)
 
 
+@pytest.mark.parametrize("pattern", [".*whole.*number", "^.*whole number", "whole .+"])
+def test_pattern_that_would_match_is_called_a_part(brew: Definition, pattern: str) -> None:
+    outcome = _run(brew, "two", f"{{error: '{pattern}'}}")
+    assert not outcome.passed
+    assert outcome.failures[0].endswith("; error is a part of the message, not a pattern")
+    assert "pattern" not in _run(brew, "two", "{error: 'negative.*'}").failures[0]
+
+
 def test_case_brings_referenced_objects() -> None:
     karta = yaml.safe_load(_KARTA)
     structure = karta["spec"]["structureDefinition"]

@@ -4,6 +4,7 @@ A suite is a YAML file with one case per document (``thirdparty_test.go`` of Kar
 counts cases kind by kind. The answers come from `karta_interpreter.engine.operations`.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -98,6 +99,8 @@ def judge(case: Case, results: Mapping[str, JSON] | None, error: str = "") -> Ou
     expects_error = f'expected an error with the text "{case.error}", got '
     if results is None:
         failure = f"error: {error}" if case.error is None else f"{expects_error}the error: {error}"
+        if case.error and all(part in error for part in re.split(r"\.[*+]|[\\^$]", case.error)):
+            failure += "; error is a part of the message, not a pattern"
         return Outcome(case, () if case.error is not None and case.error in error else (failure,))
     names, failures = ", ".join(results) or "nothing", list[str]()
     if case.error is not None:
