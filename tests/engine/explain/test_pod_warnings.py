@@ -218,6 +218,40 @@ def test_no_warning_about_pods_that_a_script_counts(define: Define, script: str,
     assert [fact.rule for fact in facts] == ["pods-not-found"] * count
 
 
+@rows(
+    ("spec", "notes"),
+    [
+        pytest.param({}, [], id="all names differ"),
+        pytest.param(
+            {"containers": [{"name": "main"}, {"name": "side"}, {"name": "main"}]},
+            ["containers[2]: a second container named main"],
+            id="two containers",
+        ),
+        pytest.param(
+            {"initContainers": [{"name": "main"}]},
+            ["containers[0]: a second container named main"],
+            id="an init container and a container",
+        ),
+        pytest.param({"containers": [{"image": "a"}, {"image": "b"}]}, [], id="no names at all"),
+    ],
+)
+def test_containers_of_one_name_are_found(define: Define, spec: dict[str, Any], notes: list[str]) -> None:
+    obj = train({"name": "hot", "template": {"spec": {**pods()["spec"], **spec}}})
+    added = define(annotations={"added-containers": "group: '{containers: [{name: \"main\"}]}'"})
+
+    for definition in (define(), added):
+        found = [fact.note for fact in warnings_about(definition, obj) if fact.rule == "name-repeated"]
+        assert found == [f"group: spec.groups[0].template.spec.{note}, which API servers reject" for note in notes]
+
+
+def test_containers_that_a_definition_puts_together_may_have_one_name(define: Define) -> None:
+    merged = ".spec.groups[] | {spec: {containers: (.template.spec.containers + .more)}}"
+    obj = train({**HOT, "more": [{"name": "main"}]})
+
+    found = warnings_about(define(specDefinition={"podTemplateSpecPath": merged}), obj)
+    assert "name-repeated" not in [fact.rule for fact in found]
+
+
 def test_memory_in_mebibytes_has_no_unit(define: Define) -> None:
     obj = train({"name": "hot", "template": pods(resources={"requests": {"memory": "8192"}})})
 

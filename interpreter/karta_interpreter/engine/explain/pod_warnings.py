@@ -20,6 +20,7 @@ from karta_interpreter.base.k8s import (
 )
 from karta_interpreter.definitions.karta import ComponentRules, Definition, Fragments, PodSpec, PodTemplate
 from karta_interpreter.definitions.karta.misread import with_unit
+from karta_interpreter.definitions.karta.validation import repeated
 from karta_interpreter.engine.evaluation import absences, instance_templates, pod_sets, positions, unknown_requests
 from karta_interpreter.engine.explain.count_warnings import count_warnings
 from karta_interpreter.engine.explain.explanation import Fact
@@ -142,20 +143,36 @@ def _misspelt_parts(definition: Definition, component: ComponentRules, obj: Obje
 def _incomplete(
     definition: Definition, component: ComponentRules, field: str, query: Query, template_readings: Sequence[Reading]
 ) -> Iterator[Fact]:
-    """Yield the pods without a spec or without containers."""
+    """Yield the pods without a spec or containers, or with two containers of one name."""
     is_spec = isinstance(component.pods, PodSpec)
     is_whole = is_spec or isinstance(component.pods, PodTemplate)
     for reading in template_readings:
         value = reading.value
         if not (is_whole and isinstance(value, dict) and value and reading.location and reading.places[0].exists):
             continue
-        where = field_path(reading.location.path)
-        if not is_spec and value.get("spec") is None:
+        where, spec = field_path(reading.location.path), value if is_spec else value.get("spec")
+        named = [
+            (f"{where}{'' if is_spec else '.spec'}.{containers}[{index}]", name)
+            for containers in CONTAINER_LISTS
+            for index, container in parts_of(get(spec, (containers,)))
+            if isinstance(name := get(container, ("name",)), str)
+        ]
+        for index, name in repeated(name for _, name in named):
+            yield about(
+                definition,
+                component,
+                field,
+                query,
+                "name-repeated",
+                f"{component.name}: {named[index][0]}: a second container named {name}, which API servers reject",
+                places=reading.places,
+            )
+        if spec is None:
             fields = ", ".join(value)
             note = f"{component.name}: {where} has no spec, so it is not a pod template; there are {fields}"
             yield about(definition, component, field, query, "no-spec", note, places=reading.places)
-        elif not (value if is_spec else value["spec"]).get("containers"):
-            fields = ", ".join(value if is_spec else value["spec"]) or "no fields"
+        elif not spec.get("containers"):
+            fields = ", ".join(spec) or "no fields"
             advice = (
                 "it has a spec: write podTemplateSpecPath" if is_spec and "spec" in value else f"there are {fields}"
             )
