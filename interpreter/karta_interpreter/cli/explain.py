@@ -20,7 +20,6 @@ import yaml
 from karta_interpreter import __version__
 from karta_interpreter.base.findings import closest, escaped
 from karta_interpreter.base.k8s import GVK, JSON, Object, field_path, parts_within
-from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import short
@@ -339,8 +338,8 @@ def _example(field: str) -> str:
     texts = (
         to_yaml({field: value})
         for path in catalogue_files()
-        for document in read_documents(path.read_text(encoding="utf-8"), path.name)
-        for at, value in parts_within(document.value["spec"])
+        for karta in read_objects(str(path))
+        for at, value in parts_within(karta["spec"])
         if value and at[-1:] == (field,) and "matchLabels" not in at[:-1]
     )
     return min(texts, key=lambda text: (" ." not in text, len(text)), default="")  # a path says more than a constant

@@ -98,6 +98,15 @@ def test_unsound_references(
     assert finding.path[:3] == REFERENCES
 
 
+def test_hint_about_a_later_reference_names_the_order(orchestra: Raw, findings_of: FindingsOf) -> None:
+    first = {**HALL, "name": "first", "lookup": {"nameExpression": "$hall.row"}}
+    (finding,) = without_unread(findings_of(referring(orchestra, first, HALL)))
+    assert finding.hint == "`hall` is looked up after `first`: put it before"
+
+    (finding,) = without_unread(findings_of(referring(orchestra, {**first, "name": "hall"})))
+    assert "looked up after" not in finding.hint
+
+
 @pytest.mark.parametrize("replicas", [".hall.spec.players", ".spec.sections[].players"])
 def test_reference_that_nothing_reads_is_found(orchestra: Raw, findings_of: FindingsOf, replicas: str) -> None:
     findings = findings_of(referring(orchestra, HALL, replicas=replicas))

@@ -195,12 +195,12 @@ def test_pods_that_do_not_exist_get_none(orchestra: Raw) -> None:
         ),
         pytest.param(
             "'{volumes: []}'",
-            "annotation added-containers .*: gives volumes; there are the lists",
+            "annotation added-containers .*: gives volumes as a list; there are the lists",
             id="another field",
         ),
         pytest.param(
             "'{containers: {}}'",
-            "annotation added-containers .*: gives containers; there are",
+            "annotation added-containers .*: gives containers as an object; there are the lists .* \\[\\{",
             id="no list",
         ),
         pytest.param(

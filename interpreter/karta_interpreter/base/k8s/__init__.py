@@ -16,6 +16,7 @@ from karta_interpreter.base.k8s.dependencies import (
 )
 from karta_interpreter.base.k8s.edit import get, remove, set_value
 from karta_interpreter.base.k8s.fields import (
+    CLUSTER_KINDS,
     CORE_KINDS,
     COUNT_NAME,
     COUNTS,
@@ -58,6 +59,7 @@ from karta_interpreter.base.k8s.values import (
 )
 
 __all__ = [
+    "CLUSTER_KINDS",
     "COMPUTE_DOMAIN",
     "CONTAINER_LISTS",
     "CORE_KINDS",

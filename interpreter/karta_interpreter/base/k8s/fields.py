@@ -27,6 +27,16 @@ CORE_KINDS: Final = (
     *("PersistentVolumeClaim", "Pod", "PodTemplate", "ReplicationController", "ResourceQuota", "Secret", "Service"),
     "ServiceAccount",
 )
+# The kinds of Kubernetes without a namespace. Their groups are the core group, and those that end with .k8s.io.
+CLUSTER_KINDS: Final = (
+    *("APIService", "CertificateSigningRequest", "ClusterRole", "ClusterRoleBinding", "ClusterTrustBundle"),
+    *("ComponentStatus", "CSIDriver", "CSINode", "CustomResourceDefinition", "DeviceClass", "DeviceTaintRule"),
+    *("FlowSchema", "GatewayClass", "IngressClass", "IPAddress", "MutatingAdmissionPolicy"),
+    *("MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration", "Namespace", "Node", "PersistentVolume"),
+    *("PriorityClass", "PriorityLevelConfiguration", "ResourceSlice", "RuntimeClass", "ServiceCIDR", "StorageClass"),
+    *("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ValidatingWebhookConfiguration"),
+    *("VolumeAttachment", "VolumeAttributesClass", "VolumeSnapshotClass", "VolumeSnapshotContent"),
+)
 
 
 def object_field(parent: Object, name: str, path: Path) -> Object:

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 from karta_interpreter.base.errors import InterpretationError, QuerySyntaxError
 from karta_interpreter.base.findings import did_you_mean, hints
 from karta_interpreter.base.k8s import (
+    CLUSTER_KINDS,
     CORE_KINDS,
     DEPENDENCIES_READ,
     GVK,
@@ -136,6 +137,12 @@ def parse_dependencies(annotation: AnnotationText) -> tuple[values.Needed, ...]:
     needed: list[values.Needed] = []
     for index, entry in _entries(annotation, _dependency_problems):
         queries = {field: _named(annotation, index, field, entry[field]) for field in _EXPRESSIONS if field in entry}
+        if entry.get("kind") in CLUSTER_KINDS and re.fullmatch(r"v\w+|[a-z.]+\.k8s\.io/.*", entry["apiVersion"]):
+            annotation.warn(
+                f"entry {index}: {entry['kind']} has no namespace, and dependencies are objects in the workload's",
+                "propagate it by a ClusterPropagationPolicy: the first workload that ends takes it from the others",
+                (index, "kind"),
+            )
         match queries:
             case {"omit": values.AnnotationQuery() as omit}:  # only an explanation reads it
                 needed.append(values.LeftOut(replace(omit, read_by=frozenset()), entry["reason"]))

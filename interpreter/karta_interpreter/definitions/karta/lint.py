@@ -321,7 +321,8 @@ def _matcher(
     rules = {
         ("matcher-empty",): not (phase or matcher.by_conditions or matcher.by_expression),
         ("matcher-never", "byPhase"): phases and phases.path.endswith("ascii_downcase") and phase != phase.lower(),
-        ("phases-in-one", "byPhase"): re.search(r"\w[,|] *\w|[*!^$]|^/.*/$", phase),
+        ("phase-is-expression", "byPhase"): re.search(r"^\.|[=!]=", phase),
+        ("phases-in-one", "byPhase"): re.match(r"(?s)(?!\.|.*[=!]=).*?(?:\w[,|] *\w|[*!^$]|^/.*/$)", phase),
         ("phase-definition-missing", "byPhase"): phase and phases is None,
         ("conditions-definition-missing", "byConditions"): matcher.by_conditions and conditions is None,
     }
@@ -351,7 +352,12 @@ def _matcher(
 
 def _compared(matcher: StatusMatcher, test: Parsed | None) -> Iterator[tuple[Path, str, str, str]]:
     """Yield the texts of a matcher: its path, its noun, itself, and a text that can match."""
-    yield ("byPhase",), "a phase", (phase := matcher.by_phase), phase and (phase.strip(_AROUND) or "PHASE")
+    yield (
+        ("byPhase",),
+        "a phase",
+        (phase := matcher.by_phase),
+        phase and (phase.strip("" if "=" in phase else _AROUND) or "PHASE"),
+    )
     for index, condition in enumerate(matcher.by_conditions):
         at, status = ("byConditions", index), condition.status.strip()
         yield (*at, "type"), "the type of a condition", condition.type, in_one_word(condition.type) or "Ready"

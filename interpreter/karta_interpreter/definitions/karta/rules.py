@@ -207,6 +207,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "byPhase never matches without a phaseDefinition",
         "add phaseDefinition.path to the status definition",
     ),
+    "phase-is-expression": (
+        Severity.WARNING,
+        "`{text}` is an expression, and byPhase is the phase itself",
+        'write the phase alone, as in `byPhase: Ready`; or `byExpression: {{expression: …, expectedResult: "true"}}`',
+    ),
     "phases-in-one": (
         Severity.WARNING,
         "`{text}` is one phase, which is compared letter by letter",

@@ -107,7 +107,10 @@ def with_added(
     outputs = aligned(component, added.query, obj, ids, may_lack=True)
     for field, containers in (pair for value in outputs for pair in (value or {}).items()):
         if field not in CONTAINER_LISTS or type(containers) not in (list, type(None)):
-            raise added.query.unusable(f"gives {field}; there are the lists {' and '.join(CONTAINER_LISTS)}")
+            raise added.query.unusable(
+                f"gives {field} as {type_name(containers)}; "
+                f"there are the lists {' and '.join(CONTAINER_LISTS)}, each written [{{…}}]"
+            )
     lists = [{field: containers for field, containers in (value or {}).items() if containers} for value in outputs]
     pairs = zip(templates, lists if added.each else lists * len(templates), strict=True)
     return [_extended(template, more) if template and more else template for template, more in pairs]

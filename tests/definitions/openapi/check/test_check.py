@@ -621,6 +621,31 @@ def test_right_definition_has_no_finding_without_crd(changes: dict[str, object])
     assert check_alone(read) == []
 
 
+@rows(
+    ("expression", "messages"),
+    [
+        ('{containers: {name: "bell"}}', ["containers is an object in this kind, not a list"]),
+        ('.spec | {initContainers: "bell"}', ["initContainers is a string in this kind, not a list"]),
+        ('{containers: [{name: "bell"}], initContainers: null}', []),
+        ("{containers: .spec.more}", []),
+        ('{containers: (if .spec.bell then [{name: "bell"}] else {} end)}', []),
+    ],
+)
+def test_containers_to_add_are_lists(expression: str, messages: list[str]) -> None:
+    karta = _karta()
+    name = karta["spec"]["structureDefinition"]["rootComponent"]["name"]
+    components = karta["spec"]["structureDefinition"]["childComponents"]
+    name = next((child["name"] for child in components if "specDefinition" in child), name)
+    annotations = {"karta-interpreter.io/added-containers": json.dumps({name: expression})}
+
+    read, wrong = read_karta(edit.set_value(karta, ("metadata", "annotations"), annotations))
+
+    assert read is not None, wrong
+    found = check_alone(read)
+    assert [finding.message for finding in found] == messages
+    assert all(finding.hint.endswith(": [{…}]") for finding in found)
+
+
 def test_kind_without_spec_has_its_fields_at_the_top() -> None:
     text = json.dumps(_karta()).replace(".spec.", ".")
 

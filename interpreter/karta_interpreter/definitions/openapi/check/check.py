@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.base.findings import PLACES, Finding, Severity, Span, closest, did_you_mean, error, warning
-from karta_interpreter.base.k8s import DEPENDENCY_NAMES, JSON, Object, Path, grouped
+from karta_interpreter.base.k8s import CONTAINER_LISTS, DEPENDENCY_NAMES, JSON, Object, Path, grouped
 from karta_interpreter.base.karmada import COUNTING_OPERATIONS, Operation
 from karta_interpreter.definitions.karta import (
     MATCHING_ORDER,
@@ -371,6 +371,15 @@ class _Checked:
                 continue
             coverage = self._coverage if query.read_by else Coverage()  # an operation reads nothing that is omitted
             shapes = self.expression(annotation_path(query.annotation), query.text, expected, inputs, coverage=coverage)
+            for name in CONTAINER_LISTS if query.annotation == "added-containers" else ():
+                lists = tuple(
+                    replace(part, at=part.at or name)
+                    for shape in shapes
+                    if "object" in shape.types
+                    for part in shape.field(name) or ()
+                    if part != NULL
+                )
+                self._compare(annotation_path(query.annotation), query.text, lists, LIST, f"write {name}: [{{…}}]")
             if query.annotation == "unread":
                 self._coverage.omitted.update(shape.place for shape in shapes)
         for state in annotations.state:
