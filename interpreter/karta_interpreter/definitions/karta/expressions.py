@@ -72,13 +72,13 @@ def check_expressions(karta: KartaResource) -> tuple[list[Parsed], list[Finding]
             # References are looked up in their order. The name of an object may be in one that was found before.
             readable = frozenset(names[: int(path[len(REFERENCES)])] if path[-1] == "nameExpression" else ())
         parsed, problems = check_expression(path, text, readable)
-        for later in names[int(path[len(REFERENCES)]) + 1 :] if path[-1] == "nameExpression" else ():
-            hint = f"`{later}` is looked up after `{names[int(path[len(REFERENCES)])]}`: put it before"
-            problems = [
-                replace(problem, hint=hint) if f"`${later}` here" in problem.message else problem
-                for problem in problems
-            ]
-        findings += problems
+        later = {*names[int(path[len(REFERENCES)]) + 1 :]} if problems and path[-1] == "nameExpression" else ()
+        findings += [
+            replace(problem, hint=f"`{name}` is looked up after `{names[int(path[len(REFERENCES)])]}`: put it before")
+            if problem.span and (name := problem.expression[problem.span.start + 1 : problem.span.end]) in later
+            else problem
+            for problem in problems
+        ]
         if parsed is not None:
             usable.append(parsed)
     return usable, findings
