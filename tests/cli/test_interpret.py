@@ -499,6 +499,13 @@ def test_missing_referenced_object_is_named(run: Run, trainjob: tuple[str, ...])
     )
 
 
+def test_referenced_object_without_a_name_is_named(run: Run, files: Path, trainjob: tuple[str, ...]) -> None:
+    runtime = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "ClusterTrainingRuntime", "name": "torch"}
+    (files / "unnamed.yaml").write_text(json.dumps(runtime))
+    result = run(*trainjob, "--operation", "InterpretReplica", "--reference-file", "unnamed.yaml")
+    assert "; one of its kind has no metadata.name" in " ".join(result.stderr.split())
+
+
 def test_object_of_another_version_is_named_with_it(run: Run, files: Path) -> None:
     (files / "config.yaml").write_text(
         "{apiVersion: serving.kserve.io/v1alpha2, kind: LLMInferenceServiceConfig, metadata: {name: base}}"

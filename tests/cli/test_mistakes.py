@@ -162,6 +162,9 @@ _MISTAKEN_FILES = {
     "edit a kind": ("console", "RayJob"),
     "edit at a port": ("console", "8080"),
     "query in parts": ("query", ".spec.nodeSets[]", ".count", "object.yaml"),
+    "query with a place": (
+        *("query", ".spec.nodeSets[0].count", "object.yaml", "--assign", "spec.nodeSets[0].count=5"),
+    ),
     "query a text": ("query", "-r", ".spec.version", "object.yaml"),
     "edit scripts": ("console", "--overrides", "lua.yaml"),
     "validate other files": ("validate", "empty"),

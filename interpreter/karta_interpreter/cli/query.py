@@ -104,7 +104,10 @@ def _assigned(query: Query, workload: Object, text: str) -> JSON:
         value = orjson.loads(text)  # unlike `json`, no NaN, no half of a surrogate pair, and no depth without end
     except ValueError as error:
         raise UsageProblem(
-            f"error: --assign {text}: this is not JSON; a string needs quotes of its own: '\"{text}\"'"
+            f"error: --assign {text}: --assign takes the value, and the expression is its place: "
+            f"--assign {text.partition('=')[2]}"
+            if text.lstrip(".").startswith(("spec.", "status.", "metadata.")) and "=" in text
+            else f"error: --assign {text}: this is not JSON; a string needs quotes of its own: '\"{text}\"'"
         ) from error
     if type(value) is not int:
         return query.assign(workload, value)

@@ -7,7 +7,7 @@ import pytest
 
 from karta_interpreter.base.k8s import edit, values
 from karta_interpreter.engine.explain import explain, warnings_about
-from karta_interpreter.engine.operations import Call, Operation
+from karta_interpreter.engine.operations import RETAIN_REPLICAS, Call, Operation
 from tests.engine.explain.conftest import Define, pods, train
 from tests.support.counting import calls
 
@@ -18,6 +18,22 @@ def test_annotation_of_a_karta_has_no_effect_on_a_workload(define: Define) -> No
     names = {"karta-interpreter.io/elastic": "group", "karta-interpreter.io/pods-to-delete": "[]", "a.io/b": ""}
     (warning,) = warnings_about(define(), edit.set_value(train(HOT), ("metadata", "annotations"), names))
     assert warning.note.startswith("karta-interpreter.io/elastic belongs in metadata.annotations of the Karta")
+
+
+@pytest.mark.parametrize(
+    ("field", "name", "warns"),
+    [
+        pytest.param("labels", RETAIN_REPLICAS, False, id="the label"),
+        pytest.param("annotations", RETAIN_REPLICAS, True, id="as an annotation"),
+        pytest.param("labels", RETAIN_REPLICAS.removesuffix("s"), True, id="with a typo"),
+        pytest.param("labels", "resourcetemplate.karmada.io/deletion-protected", False, id="another label of Karmada"),
+    ],
+)
+def test_label_that_retains_replicas_is_known(define: Define, field: str, name: str, *, warns: bool) -> None:
+    found = warnings_about(define(), edit.set_value(train(HOT), ("metadata", field), {name: "true"}))
+    assert [fact.note for fact in found] == [
+        f"nothing reads {name} in metadata.{field}: is {RETAIN_REPLICAS} in metadata.labels meant?"
+    ] * warns
 
 
 def test_operation_has_its_own_warnings(define: Define) -> None:

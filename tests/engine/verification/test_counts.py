@@ -39,6 +39,11 @@ def _moved(obj: Thing) -> None:
     obj["metadata"]["namespace"] = "other"
 
 
+def _of_another(obj: Thing) -> Thing:
+    obj["metadata"]["ownerReferences"] = [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "other"}]
+    return obj
+
+
 def _held(obj: Thing) -> None:
     """The status of a Deployment for which a quota holds all pods."""
     failure = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate"}
@@ -78,6 +83,12 @@ ROWS: list[Any] = [
         UNJUDGED,
         "pods are in namespace team, and the object is in other",
         id="not-settled-because-the-pods-are-of-another-namespace",
+    ),
+    pytest.param(
+        evidence(deployment(), pod(1), _of_another(pod(2))),
+        UNJUDGED,
+        "pod pod-2 is owned by Deployment other, not it",
+        id="not-settled-because-a-pod-is-of-another-object-of-the-kind",
     ),
     pytest.param(
         evidence(deployment(), pod(1), pod(2), pod(3, age=59)),

@@ -29,6 +29,14 @@ def test_object_without_kind_of_several_has_its_line() -> None:
     assert found.value.line == 4
 
 
+def test_objects_may_stand_in_a_list() -> None:
+    text = "- {apiVersion: v1, kind: Pod}\n- {apiVersion: batch/v1, kind: Job}\n"
+    assert [each["kind"] for each in read_objects(text)] == ["Pod", "Job"]
+    with pytest.raises(TextError) as found:
+        read_objects(f"{text}- {{kind: Pod}}\n")
+    assert found.value.line == 3
+
+
 def test_object_of_the_kind_is_taken_of_several() -> None:
     text = "apiVersion: v1\nkind: Pod\n---\napiVersion: batch/v1\nkind: Job\n"
     place = read_object(text, [GVK("batch", "v1", "Job")])

@@ -73,7 +73,10 @@ def test_call_has_only_inputs_of_its_operation() -> None:
         pytest.param([("north", {"turning": 1}), ("south", {"turning": 1})], None, id="two clusters"),
         pytest.param([("north", {"turning": 1}), ("north", {"turning": 1})], "more than once", id="a cluster twice"),
         pytest.param([("north", {"apiVersion": "v1", "status": {}})], "is a whole object", id="an object as status"),
-        pytest.param([("north", {"status": {"turning": 1}})], "has only a status", id="a status in a status"),
+        pytest.param([("north", {"status": {"turning": 1}})], "has only status", id="a status in a status"),
+        pytest.param(
+            [("north", {"raw": "eyJ0dXJuaW5nIjoxfQ=="})], "has only status or raw", id="a status as Go's bytes"
+        ),
     ],
 )
 def test_odd_statuses_are_named_in_a_success(statuses: list[tuple[str, Any]], note: str | None) -> None:
@@ -180,6 +183,14 @@ def test_body_without_readable_uid_is_http_error(body: bytes, said: str) -> None
     with pytest.raises(RequestError, match=said) as caught:
         decode(body)
     assert caught.value.status == 400
+
+
+def test_group_of_core_kinds_is_empty() -> None:
+    context = body_of("InterpretReplica")
+    context["request"]["kind"] = {"group": "core", "version": "v1", "kind": "Pod"}
+    context["request"]["object"] = {"apiVersion": "v1", "kind": "Pod"}
+    problem = decode(json.dumps(context).encode()).problem
+    assert str(problem) == 'request.kind.group is "core", and the group of core kinds is "", without letters'
 
 
 @rows(

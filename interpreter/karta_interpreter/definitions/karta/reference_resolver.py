@@ -119,12 +119,14 @@ class Known(ReferenceReader):
                 return obj
         if gvk in self.complete:
             return None
-        names = [(str(edit.get(obj, ("metadata", "name"))), namespace_of(obj)) for obj in self.list(gvk, None)]
+        names = [(str(edit.get(obj, ("metadata", "name"), "")), namespace_of(obj)) for obj in self.list(gvk, None)]
         elsewhere = next((space for own, space in names if own == name), "")
         hint = (
             f"; one is in the namespace {elsewhere}: namespaceExpression gives another"
             if elsewhere
             else f"; {did_you_mean(name, [own for own, _ in names])}"
+            if any(own for own, _ in names)
+            else "; one of its kind has no metadata.name"
             if names
             else ""
         )

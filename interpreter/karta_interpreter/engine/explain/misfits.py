@@ -37,9 +37,10 @@ def misfit_warnings(definition: Definition, obj: Object, part: str = "spec") -> 
     written = {name: value for name, value in obj.items() if _PARTS.get(name, "spec") == part}
     with_pods = any(component.pods for component in definition.components)
     # That of the metadata is the same for all kinds. A CRD does not have it.
-    metadata = schema_at(catalogue_schemas()[POD_TEMPLATES].schema, ("metadata",))
+    pods = catalogue_schemas()[POD_TEMPLATES]
+    metadata = schema_at(pods.schema, ("metadata",))
     schema = {**kind.schema, "properties": {**dict(fields(kind.schema)), "metadata": metadata}}
-    findings = misfits(schema, written, kind.crd, with_pods=with_pods)
+    findings = misfits(schema, written, pods.crd if part == "metadata" else kind.crd, with_pods=with_pods)
     # Which fields of open parts a controller reads, the catalogue's definition knows. Another one may have a typo.
     if definition.gvk in catalogue_schemas() and (file := catalogue_kinds().get(definition.gvk)):
         read = _as_read(definition.gvk, file.read_text(encoding="utf-8"))
@@ -59,7 +60,7 @@ def misfit_warnings(definition: Definition, obj: Object, part: str = "spec") -> 
         )
         for finding, *_ in grouped((finding.path, finding) for finding in islice(findings, _MOST)).values()
         if part != "status"
-        or (finding.path == ("status", "status") and len(obj["status"]) == 1)
+        or (finding.path in (("status", "status"), ("status", "raw")) and len(obj["status"]) == 1)
         or finding.rule != "field-unknown"
         or almost(str(finding.path[-1]), dict(fields(schema_at(kind.schema, finding.path[:-1]))))
     )

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError, InterpreterError
-from karta_interpreter.base.findings import Severity
+from karta_interpreter.base.findings import Severity, almost
 from karta_interpreter.base.k8s import Object, field_path, get
 from karta_interpreter.definitions.karta import PREFIX, Definition
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
@@ -29,7 +29,7 @@ from karta_interpreter.engine.explain.pod_warnings import (
 )
 from karta_interpreter.engine.explain.reading import paths_read, place_at
 from karta_interpreter.engine.explain.status_warnings import status_warnings
-from karta_interpreter.engine.operations import Call, Operation
+from karta_interpreter.engine.operations import RETAIN_REPLICAS, Call, Operation
 
 _OF_COUNTS: Final = frozenset(
     {
@@ -39,6 +39,7 @@ _OF_COUNTS: Final = frozenset(
         Operation.REVISE_COMPONENTS,
     }
 )
+_METADATA: Final = ("labels", "annotations")
 _OF_PODS: Final = _OF_COUNTS | {Operation.INTERPRET_DEPENDENCY}
 _OF_STATUS: Final = frozenset({Operation.INTERPRET_HEALTH, Operation.INTERPRET_STATUS, Operation.AGGREGATE_STATUS})
 # What an expression does not find, or cannot read, where an object has a misfit.
@@ -114,12 +115,11 @@ def never_found(definition: Definition, objects: Sequence[Object]) -> Iterator[s
 
 
 def _annotation_warnings(_: Definition, obj: Object) -> Iterator[Fact]:
-    yield from (
-        Fact(
-            "misplaced-annotation",
-            f"{name} belongs in metadata.annotations of the Karta: nothing reads it here",
-        )
-        for field in ("labels", "annotations")
-        for name in get(obj, ("metadata", field)) or ()
-        if any(name == f"{PREFIX}{annotation.name}" for annotation in ANNOTATIONS)
-    )
+    for field in _METADATA:
+        for name in get(obj, ("metadata", field)) or ():
+            if any(name == f"{PREFIX}{annotation.name}" for annotation in ANNOTATIONS):
+                note = f"{name} belongs in metadata.annotations of the Karta: nothing reads it here"
+                yield Fact("misplaced-annotation", note)
+            elif (field, name) != ("labels", RETAIN_REPLICAS) and almost(str(name), (RETAIN_REPLICAS,)):
+                note = f"nothing reads {name} in metadata.{field}: is {RETAIN_REPLICAS} in metadata.labels meant?"
+                yield Fact("misplaced-annotation", note)

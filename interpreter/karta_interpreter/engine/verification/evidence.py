@@ -167,6 +167,11 @@ def unsettled(definition: Definition, evidence: Evidence) -> str:
     namespaces = {str(get(pod, ("metadata", "namespace")) or own) for pod in evidence.pods} - {own}
     if own and namespaces:
         return f"pods are in namespace {', '.join(sorted(namespaces))}, and the object is in {own}"
+    kind, name = (obj.get("apiVersion"), obj.get("kind")), get(obj, ("metadata", "name"))
+    for pod in evidence.pods:
+        for owner in owner_references(pod):
+            if (owner.get("apiVersion"), owner.get("kind")) == kind and owner.get("name") != name:
+                return f"pod {get(pod, ('metadata', 'name'))} is owned by {kind[1]} {owner.get('name')}, not {name}"
     if get(obj, deletion):
         return "the object is being deleted"
     if evidence.unread:

@@ -81,8 +81,13 @@ def unignored(
         elif (ignore.rule, ignore.line) in unused:
             message = f"there is no warning {ignore.rule} to ignore in line {ignore.line}"
             suggestion = closest(ignore.rule, {finding.rule for finding in findings})
+            elsewhere = next((finding.line for finding in findings if finding.rule == ignore.rule), 0)
             hint = (
-                f"did you mean {suggestion}?" if suggestion else "remove it; errors of a definition cannot be ignored"
+                f"it is in line {elsewhere}: write the comment at its end, or above it"
+                if elsewhere
+                else f"did you mean {suggestion}?"
+                if suggestion
+                else "remove it; errors of a definition cannot be ignored"
             )
             yield _warning("unused-ignore", ignore, source, message, hint)
 

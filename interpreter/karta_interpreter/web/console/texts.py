@@ -111,7 +111,7 @@ def read_items(text: str) -> list[tuple[Marker, StatusItem]]:
 
 def _objects(text: str, named: str = "KIND NAME", kinds: Collection[GVK] = ()) -> list[Marker]:
     """Return the Kubernetes objects of a text. Raises TextError, also for an object of ``kinds`` within another."""
-    places = list(_documents(text))
+    places = list(_values(text))
     for marker in places:
         if len(places) == 1 and (within := next(_within(marker.value, kinds), ())):
             raise TextError(f"the object is in {field_path(within)}: paste that alone", *marker.position(within))

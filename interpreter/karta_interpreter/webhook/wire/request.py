@@ -200,8 +200,10 @@ def _object(request: Object, field: str, gvk: GVK) -> Object:
     for name, expected in (("kind", gvk.kind), ("apiVersion", gvk.api_version)):
         if obj.get(name) != expected:
             raise _problem(
-                f'request.{field}.{name} must be "{expected}" as in request.kind, but {_found(obj, name)}; '
-                "give one whole object, and its kind as " + _KIND_TEXT
+                'request.kind.group is "core", and the group of core kinds is "", without letters'
+                if gvk.group == "core" and obj.get("apiVersion") == gvk.version
+                else f'request.{field}.{name} must be "{expected}" as in request.kind, but {_found(obj, name)}; '
+                f"give one whole object, and its kind as {_KIND_TEXT}"
             )
     return obj
 

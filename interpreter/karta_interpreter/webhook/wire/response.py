@@ -54,11 +54,15 @@ def encode_results(request: Request, results: Results) -> bytes:
         else "a cluster stands in request.aggregatedStatus more than once, and each of its statuses counts"
         if request.call.operation is Operation.AGGREGATE_STATUS
         and len({item.cluster for item in request.call.items}) < len(request.call.items)
-        else "a status in request.aggregatedStatus is a whole object, or has only a status: give what is below that"
+        else "a status in request.aggregatedStatus is a whole object, or has only status or raw: give what that holds"
         if request.call.operation is Operation.AGGREGATE_STATUS
         and any(
             isinstance(item.status, dict)
-            and ("apiVersion" in item.status or (len(item.status) == 1 and isinstance(item.status.get("status"), dict)))
+            and (
+                "apiVersion" in item.status
+                or [*item.status] == ["raw"]
+                or (len(item.status) == 1 and isinstance(item.status.get("status"), dict))
+            )
             for item in request.call.items
         )
         else ""

@@ -558,6 +558,15 @@ _AGGREGATED: Final[Mapping[AggregateRule, Expected]] = {
         _AMOUNT,
     ),
     **dict.fromkeys((AggregateRule.ANY, AggregateRule.ALL), BOOLEAN),
+    **dict.fromkeys(
+        (AggregateRule.LATEST, AggregateRule.EARLIEST),
+        (
+            "a time",
+            lambda shape: (
+                TEXT[1](shape) and not shape.values and shape.schema.get("format", "date-time") == "date-time"
+            ),
+        ),
+    ),
     AggregateRule.UNION: OBJECT,
     AggregateRule.CONCAT: (
         "a list in which a key may stand twice",
