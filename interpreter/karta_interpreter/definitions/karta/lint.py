@@ -30,7 +30,7 @@ from karta_interpreter.definitions.karta.expressions import (
     without_default,
 )
 from karta_interpreter.definitions.karta.identity import REFERENCES, ROOT, ROOT_KIND, ROOT_STATUS, STRUCTURE, api_group
-from karta_interpreter.definitions.karta.misread import misread_parts
+from karta_interpreter.definitions.karta.misread import failing_parts, misread_parts
 from karta_interpreter.definitions.karta.model import (
     ComponentDefinition,
     GroupVersionKind,
@@ -467,7 +467,10 @@ def _value(expression: Parsed, *, of_count: bool) -> Iterator[Finding]:
         yield _about("count-from-status", expression)
     yield from (
         _about(rule, expression, written=written, better=better)
-        for rule, written, better in misread_parts(expression.node, of_count=of_count)
+        for rule, written, better in (
+            *misread_parts(expression.node, of_count=of_count),
+            *failing_parts(expression.node),
+        )
     )
     what = "count" if of_count else "other value"
     yield from (

@@ -30,6 +30,18 @@ _AFTER: Final = {
     **dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), "default-compared"),
 }
 
+# The functions that fail on an absent value, by a value that they take instead.
+_ABSENT: Final = {
+    name: value
+    for names, value in (
+        ("ascii_downcase ascii_upcase startswith endswith test match capture scan sub gsub", ""),
+        ("split splits ltrimstr rtrimstr trim ltrim rtrim explode contains", ""),
+        ("tonumber floor ceil round todate", 0),
+        ("fromdate fromdateiso8601", "1970-01-01T00:00:00Z"),
+    )
+    for name in names.split()
+}
+
 
 def _grouped(left: ast.Node, right: ast.Node) -> tuple[str, ast.Node] | None:
     """Return ``left // right`` with each default next to its value, and the first operator behind a default."""
@@ -103,6 +115,33 @@ def misread_parts(node: ast.Node, *, of_count: bool) -> Iterator[tuple[str, str,
                 yield rule, render(current), render(better)
 
 
+def failing_parts(node: ast.Node) -> Iterator[tuple[str, str, str]]:
+    """Yield each part that fails while a field of the status is absent: the rule, its text, and one that does not fail.
+
+    >>> list(failing_parts(parse('.status.phase | test("^R")')))
+    [('absent-fails', '.status.phase | test("^R")', '.status.phase // "" | test("^R")')]
+    >>> list(failing_parts(parse('.status.phase != null and (.status.phase | test("^R"))')))
+    []
+    """
+    for current in parts_of(node, _read_first):
+        match current:
+            case ast.Pipe(ast.Index() as path, test) if (plain_path(path) or ())[:1] == ("status",) != plain_path(path):
+                calls = (part for part in parts_of(test, _read_first) if isinstance(part, ast.FunctionCall))
+                if (name := next((call.name for call in calls), "")) in _ABSENT:
+                    better = ast.Pipe(ast.Alternative(path, ast.Literal(_ABSENT[name])), test)
+                    yield "absent-fails", render(current), render(better)
+
+
+def _read_first(node: ast.Node) -> tuple[ast.Node, ...]:
+    """Return the nodes below that are evaluated on the same object in any case, also if a field of it is absent."""
+    match node:
+        case ast.Pipe(left, _) | ast.Binary("and" | "or", left, _) | ast.If(((left, _), *_), _):
+            return (left,)
+        case ast.Binary(_, left, right):
+            return left, right
+    return ()
+
+
 def _amount_without_unit(entry: ast.Entry) -> Iterator[tuple[str, str, str]]:
     """Yield an amount that is a number of another unit by the name of its field, such as gigabytes of memory."""
     match entry.key, entry.value:
@@ -118,7 +157,7 @@ def _amount_without_unit(entry: ast.Entry) -> Iterator[tuple[str, str, str]]:
 _NEVER_BOTH: Final = (("or", "!=", "!="), ("and", "==", "=="))
 
 
-def _meant(node: ast.Node, *, is_whole: bool) -> tuple[str, ast.Node] | None:  # noqa: PLR0911 - one case each
+def _meant(node: ast.Node, *, is_whole: bool) -> tuple[str, ast.Node] | None:  # noqa: C901, PLR0911 - one case each
     """Return the rule that a part breaks by its form, wherever it stands, and the part that is meant."""
     match node:
         case ast.Alternative(
@@ -135,6 +174,10 @@ def _meant(node: ast.Node, *, is_whole: bool) -> tuple[str, ast.Node] | None:  #
             ast.Binary(same, other, ast.Literal(str() as second)) as right,
         ) if (joined, operator, same) in _NEVER_BOTH and first != second and render(value) == render(other):
             return "compared-twice", ast.Binary("and" if joined == "or" else "or", left, right)
+        case ast.Binary("*", counts, ast.Pipe(listed, ast.FunctionCall("length", ()))) | ast.Binary(
+            "*", ast.Pipe(listed, ast.FunctionCall("length", ())), counts
+        ) if render(counts).startswith(f"{render(listed)}[]"):
+            return "counted-by-length", counts
         case ast.Binary("==", value, ast.Binary("or", ast.Literal() as first, second)):
             return "or-is-boolean", ast.Binary("or", ast.Binary("==", value, first), ast.Binary("==", value, second))
         case ast.Binary("or", left, ast.Literal(value) as right) if not isinstance(left, ast.Literal) and type(

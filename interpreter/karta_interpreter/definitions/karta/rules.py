@@ -7,6 +7,11 @@ from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s import Path
 
 RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
+    "absent-fails": (
+        Severity.WARNING,
+        "`{written}` fails as long as the field is absent, as in the status of every new workload",
+        "write `{better}`",
+    ),
     "bounds-swapped": (
         Severity.WARNING,
         "minReplicasPath gives the most replicas, and maxReplicasPath the least",
@@ -68,6 +73,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         Severity.WARNING,
         "byConditions never matches without a conditionsDefinition",
         "add conditionsDefinition.path to the status definition",
+    ),
+    "counted-by-length": (
+        Severity.WARNING,
+        "`{written}` multiplies the number of each entry by the number of entries, and each entry counts by itself",
+        "write `{better}`",
     ),
     "count-from-status": (
         Severity.WARNING,

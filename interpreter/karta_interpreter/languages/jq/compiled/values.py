@@ -40,7 +40,10 @@ def text_of(name: str, value: JSON) -> str:
     """Return the value of a string. Raise QueryEvaluationError naming the function for any other value."""
     if isinstance(value, str):
         return value
-    raise QueryEvaluationError(f"{name} needs a string, not {type_name(value)}")
+    raise QueryEvaluationError(
+        f"{name} needs a string, not {type_name(value)}"
+        + '; give an absent field a default: `PATH // ""`' * (value is None)
+    )
 
 
 def is_number(value: JSON) -> TypeGuard[Number]:
