@@ -723,6 +723,40 @@ def test_how_bad_it_is(script: str, severity: str, fatal: bool) -> None:
         pytest.param(
             "InterpretDependency", "for _, vol in ipairs(a.v) do print(vol.secret.name) end", "pods", id="a volume"
         ),
+        pytest.param(
+            "AggregateStatus", "for _, x in ipairs(b) do a.status = x.cluster end", ".clusterName", id="the cluster"
+        ),
+        pytest.param("AggregateStatus", "a.status = b[1].name", ".clusterName", id="the name of the cluster"),
+        pytest.param(
+            "AggregateStatus", "local x = b[1]\n  if x.healthy then a.status = 1 end", '"Healthy"', id="a healthy item"
+        ),
+        pytest.param("AggregateStatus", "local x = b[1]\n  a.status = x.phase", ".status", id="an item in a local"),
+        pytest.param(
+            "AggregateStatus",
+            "if not a.status then\n    a.status = {n = 0}\n  end\n  a.status.n = a.status.n + b[1].status.n",
+            "a local",
+            id="a sum of all calls",
+        ),
+        pytest.param(
+            "AggregateStatus",
+            "a.status = a.status or {}\n  a.status.n = b[1].status.n + (a.status.n or 0)",
+            "a local",
+            id="a sum with a default",
+        ),
+        pytest.param(
+            "Retain", "for i, c in ipairs(a.x) do if c.y then table.remove(a.x, i) end end", "1, -1", id="one removed"
+        ),
+        pytest.param(
+            "Retain", "for i = 1, #a.x do if a.x[i].y then table.remove(a.x, i) end end", "1, -1", id="by its number"
+        ),
+        pytest.param("InterpretHealth", "for i = #a.x, 1 do print(i) end", "1, -1", id="a loop down"),
+        pytest.param(
+            "InterpretHealth",
+            "for _, c in ipairs(a.x) do if c.type ~= 'A' or c.status ~= 'True' then return false end end",
+            "and c.status",
+            id="all conditions",
+        ),
+        pytest.param("InterpretHealth", "return string.find(a.x, '.') ~= nil", '"%."', id="a dot in a pattern"),
     ],
 )
 def test_habit_of_another_language_is_misread(operation: str, line: str, written: str) -> None:
@@ -771,6 +805,26 @@ def test_habit_of_another_language_is_misread(operation: str, line: str, written
         pytest.param("Retain", "a.spec.template = b.spec.strategy", id="another field"),
         pytest.param("InterpretStatus", "for k, v in pairs(a.s) do\n    a[k] = v\n  end", id="a loop's key in [ ]"),
         pytest.param("InterpretDependency", "print(a.volume.secret.secretName)", id="a volume's secret"),
+        pytest.param(
+            "AggregateStatus", "local x = b[1].status\n  a.status = {n = x.n, m = b[1].clusterName}", id="a report"
+        ),
+        pytest.param(
+            "AggregateStatus",
+            "for _, x in ipairs(b) do print(x.applied) end\n  for _, x in ipairs(a.list) do a.status = x.name end",
+            id="entries of another list",
+        ),
+        pytest.param(
+            "AggregateStatus", "a.status = {n = 0}\n  a.status.n = a.status.n + b[1].status.n", id="a new status"
+        ),
+        pytest.param("AggregateStatus", "a.status.n = 0\n  a.status.n = a.status.n + b[1].status.n", id="a sum from 0"),
+        pytest.param("Retain", "for i, c in ipairs(a.x) do table.remove(a.x, i) break end", id="one entry removed"),
+        pytest.param("Retain", "for i = #a.x, 1, -1 do table.remove(a.x, i) end", id="each entry from the last"),
+        pytest.param(
+            "InterpretHealth",
+            "for _, c in ipairs(a.x) do if c.type ~= 'A' or c.status ~= 'True' then print(c) end end",
+            id="conditions passed over",
+        ),
+        pytest.param("InterpretHealth", "return string.find(a.x, '.', 1, true) ~= nil", id="a plain dot"),
     ],
 )
 def test_what_lua_does_as_it_looks_is_not_misread(operation: str, line: str) -> None:
@@ -778,3 +832,16 @@ def test_what_lua_does_as_it_looks_is_not_misread(operation: str, line: str) -> 
     script = f"function {SLOTS[operation].function}({names})\n  {line}\nend\n"
 
     assert [found for found in judge(operation, script) if found.rule == "script-misread"] == []
+
+
+@rows(
+    ("operation", "script"),
+    [
+        ("ReviseReplica", "function ReviseReplica(desiredReplica, desiredObj)\n  return desiredObj\nend"),
+        ("Retain", "function Retain(observedObj, desiredObj)\n  desiredObj.x = 1\n  return desiredObj\nend"),
+    ],
+)
+def test_swapped_parameters_are_the_only_finding(operation: str, script: str) -> None:
+    (judgement,) = judge(operation, script)
+
+    assert judgement.hint.startswith(f"write function {operation}(")

@@ -100,6 +100,17 @@ _FALLS_THROUGH: Final = re.compile(
     r"|^( {1,16})else *\n(?:(?:\2 (?![^\n]*\b(?:return|error|goto)\b)[^\n]*| *)\n)*+\2end\s+end\s*\Z",
     _FLAGS,
 )
+# `Retain` up to the object of the member, unless the parameters are swapped, which has a finding of its own.
+_RETAIN: Final = r"\bfunction +Retain\((?!\s*\w{0,40}[oO]bserved\w{0,40}\s*,)\s*\w+, *(\w+)\s*\)"
+# `AggregateStatus` up to a name that is read from an item: by its place, in a loop, or from a local.
+_OF_ITEM: Final = (
+    r"\bfunction +AggregateStatus\( *\w+ *, *(\w+) *\)(?:(?!\bfunction\b).)*?"
+    r"(?:\b\1\[\w+\]"
+    r"|\b(?:for +\w+ *, *(\w+) +in +i?pairs\( *\1 *\) +do\b|local +(\w+) *= *\1\[\w+\](?! *(?:and\b|[.\[])))"
+    r"(?:(?!\bfunction\b|\bfor +\w+ *, *(?:\2|\3) +in\b|\blocal +(?:\2|\3) *=).){0,600}?(?<![.\w])(?:\2|\3))\."
+)
+_ITEM_NAME: Final = r"(?:(?:[cC]luster|[mM]ember)(?:_?[nN]ame)?|name)\b(?<!clusterName)"
+_ITEM_HEALTH: Final = r"(?:is_?)?[hH]ealthy\b"
 # The last name of a path to a number of parts that do not work.
 _OF_TROUBLE: Final = (
     r"(?:failed|errors?|failures|pending|unready|missing|lost|unavailable|unhealthy|restarts)"
@@ -169,7 +180,7 @@ _READ_OTHERWISE: Final = {
         "write desiredObj.status = STATUS, and return desiredObj",
     ),
     re.compile(
-        r"\bfunction +Retain\(\s*\w+, *(\w+)\s*\)(?!(?:(?!\bfunction\b).)*\breturn +\1\b)"
+        _RETAIN + r"(?!(?:(?!\bfunction\b).)*\breturn +\1\b)"
         r"(?:(?!\bfunction\b).)*?^[ \t]*(\1(?:\.\w+)+) *=(?!=)",
         _FLAGS,
     ): ("a change of the object of the member is lost", "set the field in the first parameter, and return that"),
@@ -224,7 +235,7 @@ _READ_OTHERWISE: Final = {
     re.compile(r"[{,]\s*(replica) *=(?!=)"): ("nothing that a script returns has a key replica", "write replicas"),
     re.compile(r"\b(resourceRequests)\b"): ("requirements have no resourceRequests", "write resourceRequest"),
     re.compile(
-        r"\bfunction +Retain\(\s*\w+, *(\w+)\s*\)(?:(?!\b(?:function|return)\b).)*?\breturn +(\1)\s+end\s*\Z",
+        _RETAIN + r"(?:(?!\b(?:function|return)\b).)*?\breturn +(\1)\s+end\s*\Z",
         _FLAGS,
     ): (
         "the object of the member stays as it is, and no change of the template arrives",
@@ -273,7 +284,9 @@ _READ_OTHERWISE: Final = {
         "give the local another name",
     ),
     re.compile(
-        r"\bfunction +ReviseReplica\( *\w+ *, *(\w+) *\)(?:(?!\bfunction\b).)*?\breturn +(\1) *(?:;|\bend\b|$)", _FLAGS
+        r"\bfunction +ReviseReplica\( *(?!\w{0,40}[rR]eplicas? *,)\w+ *, *(\w+) *\)(?:(?!\bfunction\b).)*?"
+        r"\breturn +(\1) *(?:;|\bend\b|$)",
+        _FLAGS,
     ): ("what this function returns is the whole object", "return desiredObj"),
     re.compile(
         r"\bfunction +(?:AggregateStatus|Retain|ReviseReplica)\([^()]*\)(?:(?!\bfunction\b).)*?"
@@ -286,17 +299,21 @@ _READ_OTHERWISE: Final = {
         "requirements are more than these amounts, and Karmada drops amounts that stand alone",
         "write {resourceRequest = …} around them",
     ),
+    re.compile(rf"{_OF_ITEM}({_ITEM_NAME})", re.DOTALL): (
+        "an item has the name of its cluster in clusterName",
+        "write .clusterName",
+    ),
+    re.compile(rf"{_OF_ITEM}({_ITEM_HEALTH})", re.DOTALL): (
+        "the health of an item is the text Healthy, Unhealthy or Unknown",
+        'write .health == "Healthy"',
+    ),
     re.compile(
-        r"\bfunction +AggregateStatus\( *\w+ *, *(\w+) *\)(?:(?!\bfunction\b).)*?\b\1\[\w+\]"
-        r"(\.(?!(?:status|clusterName|applied|appliedMessage|health)\b)\w+)",
+        rf"{_OF_ITEM}((?!(?:status|clusterName|applied|appliedMessage|health)\b|{_ITEM_NAME}|{_ITEM_HEALTH})\w+)",
         re.DOTALL,
-    ): ("an item is the report of a cluster, which has its fields in status", "write .status before the field"),
-    re.compile(
-        r"\bfunction +AggregateStatus\( *\w+ *, *(\w+) *\)(?:(?!\bfunction\b).)*?"
-        r"\bfor +\w+ *, *(\w+) +in +i?pairs\( *\1 *\) +do\b(?:(?!\bfunction\b).){0,600}?"
-        r"(?<![.\w])\2(\.(?!(?:status|clusterName|applied|appliedMessage|health)\b)\w+)",
-        re.DOTALL,
-    ): ("an item is the report of a cluster, which has its fields in status", "write .status before the field"),
+    ): (
+        "an item is the report of a cluster, which has its fields in status",
+        "write .status before the field: an item itself has clusterName, status, applied, appliedMessage and health",
+    ),
     re.compile(
         r"(\bos\.time\( *\w[\w.\[\]]*\.\w*(?:Timestamp|TransitionTime)\b"
         r"|- *(?:tonumber\( *)?\w[\w.\[\]]*"
@@ -488,7 +505,7 @@ _READ_OTHERWISE: Final = {
         "write the field as pods have it",
     ),
     re.compile(
-        r"\bfunction +Retain\(\s*\w+, *(\w+)\s*\)(?:(?!\bfunction\b).)*?"
+        _RETAIN + r"(?:(?!\bfunction\b).)*?"
         r"\.spec(?:\.\w{1,64}){1,6} *= *(\1\.status\.\w+)",
         re.DOTALL,
     ): (
@@ -496,7 +513,7 @@ _READ_OTHERWISE: Final = {
         "write the field of observedObj.spec",
     ),
     re.compile(
-        r"\bfunction +Retain\(\s*\w+, *(\w+)\s*\)(?:(?!\bfunction\b).)*?"
+        _RETAIN + r"(?:(?!\bfunction\b).)*?"
         r"\b((\w+) *= *\1) *$(?:(?!\bfunction\b).){0,400}?\breturn +\3 *(?:;|\bend\b|$)",
         _FLAGS,
     ): (
@@ -534,6 +551,42 @@ _READ_OTHERWISE: Final = {
     re.compile(r"""(?<![\w."'])(\w[\w.]{0,200}\.(?:containers|initContainers|volumes)\.(?!n\b)\w+)\b"""): (
         "a list has no fields, and its entries have them",
         "write list[1].field, or `for _, each in ipairs(list) do`",
+    ),
+    re.compile(
+        r"\bfunction +AggregateStatus\( *(\w+)\b[^()]*\)"
+        r"(?=(?:(?!\bfunction\b).)*?\b\1\.status\.(\w+) *= *(?=[^\n]{0,200}\+)[^\n]{0,200}?\b\1\.status\.\2\b)"
+        r"(?>\bif +(?:not +\1\.status[\w.]*|\1\.status[\w.]* *== *nil) +then\b(?:(?!\b(?:end|else)\b).){0,300}\bend\b"
+        r"|(?!\bfunction\b|\b\1\.status(?:\.\2)? *=(?!=| *\1\.status(?:\.\2)? +or\b[^\n+]{0,200}$)).)*+"
+        r"\b(\1\.status\.\2) *= *[^\n]{0,200}?\b\1\.status\.\2\b",
+        _FLAGS,
+    ): (
+        "the object keeps the status of the last call, and each call adds to it",
+        "sum in a local that begins with 0, and then set the field",
+    ),
+    re.compile(
+        r"\bfor +(\w+) *(?:, *\w+ +in +ipairs\( *([\w.]+) *\)|= *1 *, *#([\w.]+)) +do\b"
+        r"(?:(?!\bfunction\b|\bfor +\1\b|(?<![\w.])\1 *=(?!=)).){0,600}?"
+        r"\b(table\.remove\( *(?:\2|\3) *, *\1 *\))"
+        r"(?!(?:(?!\b(?:end|else|elseif)\b).){0,200}\b(?:break|return|goto)\b)",
+        re.DOTALL,
+    ): ("the entry behind one that is removed takes its place, and is passed over", "write `for i = #list, 1, -1 do`"),
+    re.compile(r"\b(for +\w+ *= *(?!-?[01]\b)#?[\w.]{1,200} *, *[01]) +do\b"): (
+        "a loop without a step goes up, and never begins above its end",
+        "write `for i = #list, 1, -1 do`",
+    ),
+    re.compile(
+        r"\bfor +\w+ *, *(\w+) +in +i?pairs\([^\n]{1,200}?\) +do\b(?:(?!\b(?:function|for)\b).){0,400}?"
+        r"""\b((?:if|elseif) +\1\.(?:type *~= *(["'])\w+\3 +or +\1\.status *~= *(["'])(?:True|False|Unknown)\4"""
+        r"""|status *~= *(["'])(?:True|False|Unknown)\5 +or +\1\.type *~= *(["'])\w+\6))"""
+        r" +then\s+(?:\w+ *= *|return +)false\b",
+        re.DOTALL,
+    ): (
+        "any condition of another type makes this false",
+        'write `c.type == "Ready" and c.status ~= "True"`',
+    ),
+    re.compile(r"""\bfind\((?:[^\n"']{0,200},)? *(["'][.^$%()\[]["']) *(?:, *1 *)?\)"""): (
+        "this sign has a meaning of its own in a pattern, and does not stand for itself",
+        'write % before it, as "%.", or string.find(text, ".", 1, true)',
     ),
 }
 # What stands in a line with an error, and what to write there.
