@@ -213,3 +213,17 @@ async def test_unregistered_server_can_be_examined(tmp_path: Path) -> None:
 
     assert (Level.OK, "call") in [(result.level, result.check) for result in results]
     assert (Level.PROBLEM, "certificate") in worst(results), "nobody registered whom to trust"
+
+
+@pytest.mark.parametrize("unread", ["/version", CONFIGURATIONS])
+async def test_certificate_is_not_compared_with_a_registration_that_was_not_read(unread: str, tmp_path: Path) -> None:
+    async with serving(interpreter(), AUTHORITY.context(tmp_path, NAME)) as port:
+        plane = karmada(port)
+        plane.objects[unread] = FORBIDDEN
+        results = await examine(plane, name=OURS, url=f"https://{HOST}:{port}")
+
+    (found,) = [result for result in results if result.check == "certificate"]
+    assert found.level is Level.WARNING
+    assert "could not be compared, because the registration was not read" in found.found
+    assert f"names ({NAME}) and its issuer (CN=test authority)" in found.found
+    assert "no caBundle" not in str(results)

@@ -113,5 +113,14 @@ def judge_certificate(
     ]
 
 
+def judge_unregistered(leaf: x509.Certificate, now: datetime) -> list[CheckResult]:
+    """Return the objections to the dates of a certificate, and a warning that its registration was not read."""
+    finding = (
+        f"its names ({listed(names_of(leaf)) or 'none'}) and its issuer ({leaf.issuer.rfc4514_string() or 'unnamed'}) "
+        "could not be compared, because the registration was not read"
+    )
+    return [*judge_dates(leaf, now), warning(_CHECK, finding, "run doctor again when it can read the registration")]
+
+
 def _time(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M} UTC"

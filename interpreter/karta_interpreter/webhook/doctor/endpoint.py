@@ -17,7 +17,7 @@ from karta_interpreter.base.k8s import GVK, JSON, edit
 from karta_interpreter.base.k8s.pem import has_authority, read_certificates
 from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.engine.operations import Operation
-from karta_interpreter.webhook.doctor.certificate import judge_certificate, read_bundle
+from karta_interpreter.webhook.doctor.certificate import judge_certificate, judge_unregistered, read_bundle
 from karta_interpreter.webhook.doctor.connection import (
     SECONDS,
     DialAddress,
@@ -66,12 +66,14 @@ _PORT_FORWARD = (
 )
 
 
-async def examine_endpoint(address: DialAddress, ca_bundle: str, limit: int | None, kinds: Kinds) -> list[CheckResult]:
+async def examine_endpoint(
+    address: DialAddress, ca_bundle: str | None, limit: int | None, kinds: Kinds
+) -> list[CheckResult]:
     """Dial an address, check its certificate, and call it. The server should know the ``kinds``.
 
     Each kind is asked one of its operations, because a kind that only has scripts does not answer others. ``limit`` is
-    the seconds that Karmada waits, None if no timeout is set. The first step that fails is the last one, except if only
-    the certificate is rejected.
+    the seconds that Karmada waits, None if no timeout is set. If ``ca_bundle`` is None, only the dates of the
+    certificate are checked. The first step that fails is the last one, except if only the certificate is rejected.
     """
     # Blocking sockets: on them each step can fail, and be named, by itself.
     return [
@@ -80,7 +82,7 @@ async def examine_endpoint(address: DialAddress, ca_bundle: str, limit: int | No
     ]
 
 
-def _examine(address: DialAddress, ca_bundle: str, limit: int | None, kinds: Kinds) -> list[CheckResult]:
+def _examine(address: DialAddress, ca_bundle: str | None, limit: int | None, kinds: Kinds) -> list[CheckResult]:
     try:
         connect(address)
     except OSError as error:
@@ -99,9 +101,11 @@ def _examine(address: DialAddress, ca_bundle: str, limit: int | None, kinds: Kin
     return results
 
 
-def _certificate(address: DialAddress, ca_bundle: str) -> list[CheckResult]:
+def _certificate(address: DialAddress, ca_bundle: str | None) -> list[CheckResult]:
     leaf, version = shake_hands(address)
     results = [ok(_TLS, f"{address} speaks {version}")]
+    if ca_bundle is None:
+        return [*results, *judge_unregistered(leaf, datetime.now(UTC))]
     pem = read_bundle(ca_bundle)
     if isinstance(pem, CheckResult):
         return [*results, pem]

@@ -96,7 +96,7 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
             or (not error.status and _BY_REASON.get(error.reason))
             or "look at the log of karmada-apiserver; `doctor --wait SECONDS` waits until it answers"
         )
-        return [problem(_API, str(error), advice.format(where=_WHERE)), *await _server_at(plane, url)]
+        return [problem(_API, str(error), advice.format(where=_WHERE)), *await _server_at(plane, url, None)]
     results = [ok(_API, f"{api.url} answers, its version is {version}")]
     try:
         named = {str(edit.get(obj, ("metadata", "name"))): obj for obj in await api.list(CONFIGURATIONS)}
@@ -105,7 +105,7 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
         return [
             *results,
             problem(_CONTROL_PLANE, str(error), advice.format(where=_WHERE)),
-            *await _server_at(plane, url),
+            *await _server_at(plane, url, None),
         ]
     webhooks = [webhook for configuration in named.values() for webhook in read_webhooks(configuration)]
     ours = [webhook for webhook in webhooks if webhook.configuration == name]
@@ -187,14 +187,14 @@ async def _kinds(plane: _ControlPlane, ours: Sequence[RegisteredWebhook]) -> lis
 async def _servers(plane: _ControlPlane, ours: Sequence[RegisteredWebhook], url: str) -> list[CheckResult]:
     """Return the results about each address that our webhooks name, once per address."""
     if not ours:
-        return await _server_at(plane, url)
+        return await _server_at(plane, url, "")
     by_client = grouped((webhook.client, webhook) for webhook in ours)
     return [result for client, at in by_client.items() for result in await _server(plane, client, at, url)]
 
 
-async def _server_at(plane: _ControlPlane, url: str) -> list[CheckResult]:
-    """Return the results about a URL that is not registered, or nothing without one."""
-    return await _server(plane, Client(str(Endpoint.of_url(url).at)), (), "") if url else []
+async def _server_at(plane: _ControlPlane, url: str, ca_bundle: str | None) -> list[CheckResult]:
+    """Return the results about a URL without a registration, or nothing without a URL."""
+    return await _server(plane, Client(str(Endpoint.of_url(url).at), None, ca_bundle), (), "") if url else []
 
 
 async def _server(

@@ -51,11 +51,14 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """The URL or the Service of a webhook, and the PEM certificates to trust in base64."""
+    """The URL or the Service of a webhook, and the PEM certificates to trust in base64.
+
+    ``ca_bundle`` is None if the registration could not be read.
+    """
 
     url: str = ""
     service: Service | None = None
-    ca_bundle: str = ""
+    ca_bundle: str | None = ""
 
 
 @dataclass(frozen=True, slots=True)
