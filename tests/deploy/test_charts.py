@@ -220,7 +220,24 @@ CONTRADICTIONS = [
         '"/records", which is not an option of serve: write --NAME=VALUE',
     ),
     ("server.catalogue=false,karmada.cluster=false", "the server would have no definition: set server.catalogue"),
-    ("server.extraArgs={--port=9000}", "set server.port or server.healthPort"),
+    ("server.extraArgs={--port=9000}", "does not fit the rest of this chart: set server.port"),
+    ("server.extraArgs={--health-port=9000}", "set server.healthPort"),
+    ("server.extraArgs={--grace-period=60}", "set server.gracePeriod"),
+    ("server.extraArgs={--host,localhost}", "has --host=localhost, which does not fit"),
+    ("server.extraArgs={--kubeconfig=/etc/k}", "the kubeconfig /etc/k, where extraVolumeMounts mounts no volume: set"),
+    ("server.extraArgs={--kubeconfig,/etc/k}", "set karmada.kubeconfig"),
+    ("server.extraArgs={--context=x}", "set karmada.kubeconfig.context"),
+    ("server.extraArgs={--karta-api-group=x}", "set karmada.kartaApiGroup"),
+    ("server.extraArgs={--no-register}", "set registration.enabled"),
+    ("server.extraArgs={--register},registration.enabled=false", "set registration.enabled"),
+    ("server.extraArgs={--service=a/b:443}", "set registration.service"),
+    ("server.extraArgs={--public-url=https://a.example}", "set registration.publicUrl"),
+    ("server.extraArgs={--registration-name=x}", "set registration.name"),
+    ("server.extraArgs={--certificate-secret=a/b}", "set certificate.mode"),
+    ("server.extraArgs={--certificate-file=/a}", "set certificate.mode"),
+    ("server.extraArgs={--record,/records}", "in /records, where extraVolumeMounts mounts no volume"),
+    ("podSecurityContext.runAsUser=0", "and podSecurityContext.runAsNonRoot is true: no pod would start"),
+    ("securityContext.runAsUser=0", "securityContext.runAsUser is 0, the user root, and podSecurityContext.runAs"),
     ("certificate.selfSigned.days=365,certificate.selfSigned.authorityDays=1459", "is less than four times"),
     (r"podLabels.app\.kubernetes\.io/name=x", "the selector of the Deployment uses this label"),
     ("autoscaling.enabled=true,autoscaling.minReplicas=7", "is more than autoscaling.maxReplicas"),
@@ -239,6 +256,18 @@ CONTRADICTIONS = [
     (
         "server.extraEnv[0].name=KARTA_INTERPRETER_LOG_LEVEL,server.extraEnv[0].value=debug",
         "KARTA_INTERPRETER_LOG_LEVEL, over which an option of this chart takes precedence: set server.logLevel",
+    ),
+    (
+        "server.kinds={Job},server.extraEnv[0].name=KARTA_INTERPRETER_KINDS,server.extraEnv[0].value=Pod",
+        "takes precedence: set server.kinds",
+    ),
+    (
+        "server.extraEnv[0].name=KARTA_INTERPRETER_SERVICE,server.extraEnv[0].value=a/b",
+        "takes precedence: set registration.service",
+    ),
+    (
+        "server.extraEnv[0].name=KARTA_INTERPRETER_KUBECONFIG,server.extraEnv[0].value=/etc/k",
+        "server.extraEnv names the kubeconfig /etc/k, where",
     ),
     ("certificate.mode=certManager,certificate.certManager.issuerRef.kind=ClusterIssuer", "issuerRef needs a name"),
     # The alert would fire for as long as the certificate is not due.
@@ -276,6 +305,20 @@ CONTRADICTIONS = [
 """What templates of the server's chart reject; Helm stops at the first one."""
 
 
+WORKING = [
+    "server.extraArgs={--log-level=debug,--connection-age=30,--host=::,--no-cluster,--webhook-timeout=5,--kinds=Job}",
+    "server.extraArgs={--register,--service=a/b,--registration-name=x},registration.enabled=false",
+    "server.extraArgs={--cluster,--kubeconfig=/injected/k},karmada.cluster=false,registration.enabled=false",
+    "server.extraArgs={--kubeconfig=/k/k},extraVolumes[0].name=k,extraVolumeMounts[0].name=k,extraVolumeMounts[0].mountPath=/k",
+    "server.extraArgs={--ca-file=/a},certificate.mode=existingSecret,certificate.existingSecret=x,certificate.caKey=",
+    "server.extraEnv[0].name=KARTA_INTERPRETER_KINDS,server.extraEnv[0].value=Job",
+    "podSecurityContext.runAsUser=0,podSecurityContext.runAsNonRoot=null",
+    "podSecurityContext.runAsUser=0,securityContext.runAsNonRoot=false",
+    "podSecurityContext.runAsUser=0,securityContext.runAsUser=65532",
+]
+"""What looks like one of these, and works."""
+
+
 def complaints_about(chart: str, values: str) -> str:
     """What Helm prints about values that it does not take."""
     ran = rendered.run_helm("template", chart, "--set", values)
@@ -302,6 +345,13 @@ def test_typos_are_rejected(complaints: dict[str, str], chart: str, complaint: s
 )
 def test_values_that_cannot_work_are_rejected(values: str, complaint: str) -> None:
     assert complaint in complaints_about(rendered.SERVER, values)
+
+
+@rendered.needs_helm
+@pytest.mark.sweep
+@pytest.mark.parametrize("values", few(WORKING, "working"))
+def test_values_that_can_work_are_taken(values: str) -> None:
+    assert template(rendered.SERVER, values)
 
 
 @rendered.needs_helm

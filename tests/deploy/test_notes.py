@@ -10,6 +10,7 @@ import yaml
 from click.testing import CliRunner
 
 from karta_interpreter.cli.export import command as export
+from karta_interpreter.webhook.registration.configuration import Endpoint
 from tests.deploy import rendered
 from tests.deploy.rendered import CONTROL_PLANE, DEPLOY, SERVER, Resource
 
@@ -82,6 +83,13 @@ def test_command_for_gitops_names_the_service_and_the_authority(tmp_path: Path) 
     assert options[options.index("--ca-file") + 1] == "ca.crt"
     assert "--no-catalogue" in options
     assert "--multiple-pod-templates-scheduling" not in options
+
+
+@pytest.mark.parametrize("path", ["", "/", "/interpret", "/a/"])
+def test_notes_name_the_url_that_is_registered(path: str, tmp_path: Path) -> None:
+    url = f"https://karta.example.com:8443{path}"
+    notes = notes_of(SERVER, f"registration.publicUrl={url}", tmp_path)
+    assert f"Karmada is told to call {Endpoint.of_url(url).at}.\n" in notes
 
 
 @pytest.mark.parametrize(("name", "told"), [("k", True), ("karta-interpreter", False)])

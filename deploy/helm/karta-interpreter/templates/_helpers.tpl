@@ -56,6 +56,92 @@ app.kubernetes.io/instance: {{ (first .).Release.Name | quote }}
 {{- end -}}
 {{- end -}}
 
+{{/* The value of this chart for each setting of the server that it has an option for */}}
+{{- define "karta-interpreter.valuesOfSettings" -}}
+AUTHORITY_DAYS: certificate.selfSigned.authorityDays
+CATALOGUE: server.catalogue
+CA_FILE: certificate.caKey
+CERTIFICATE_DAYS: certificate.selfSigned.days
+CERTIFICATE_FILE: certificate.mode
+CERTIFICATE_NAME: certificate.extraNames
+CERTIFICATE_SECRET: certificate.mode
+CLUSTER: karmada.cluster
+CONNECTION_AGE: server.connectionAge
+CONTEXT: karmada.kubeconfig.context
+GRACE_PERIOD: server.gracePeriod
+HEALTH_PORT: server.healthPort
+HOST: server.host
+KARTAS: kartas.configMaps
+KARTA_API_GROUP: karmada.kartaApiGroup
+KEY_FILE: certificate.mode
+KINDS: server.kinds
+LOG_LEVEL: server.logLevel
+MULTIPLE_POD_TEMPLATES_SCHEDULING: registration.multiplePodTemplatesScheduling
+OVERRIDES: overrides.configMaps
+POD_REQUESTS: server.podRequests
+PORT: server.port
+PUBLIC_URL: registration.publicUrl
+REGISTER: registration.enabled
+REGISTRATION_NAME: registration.name
+RESOURCE_QUOTA_ESTIMATE: server.resourceQuotaEstimate
+SERVICE: registration.service
+WEBHOOK_TIMEOUT: registration.timeoutSeconds
+WITHOUT: server.without
+{{- end -}}
+
+{{/* Argument: an option. The name of its setting, as in the environment variable; nothing for what is not an option */}}
+{{- define "karta-interpreter.settingOf" -}}
+{{- regexFind "^--[a-z-]+(=|$)" . | trimSuffix "=" | trimPrefix "--" | trimPrefix "no-" | replace "-" "_" | upper -}}
+{{- end -}}
+
+{{/* The options of `serve`, before those of server.extraArgs */}}
+{{- define "karta-interpreter.serverArgs" -}}
+- {{ printf "--host=%s" .Values.server.host | quote }}
+- --port={{ .Values.server.port }}
+{{- if include "karta-interpreter.isSelfSigned" . }}
+- --certificate-secret={{ .Release.Namespace }}/{{ include "karta-interpreter.tlsSecret" . }}
+- --certificate-days={{ .Values.certificate.selfSigned.days }}
+- --authority-days={{ .Values.certificate.selfSigned.authorityDays }}
+{{- range include "karta-interpreter.certificateNames" . | fromJsonArray }}
+- --certificate-name={{ . }}
+{{- end }}
+{{- else }}
+- --certificate-file=/etc/karta-interpreter/tls/tls.crt
+- --key-file=/etc/karta-interpreter/tls/tls.key
+{{- with .Values.certificate.caKey }}
+- --ca-file=/etc/karta-interpreter/tls/{{ . }}
+{{- end }}
+{{- end }}
+- --log-level={{ .Values.server.logLevel }}
+- --connection-age={{ .Values.server.connectionAge }}
+- --grace-period={{ .Values.server.gracePeriod }}
+- --health-port={{ .Values.server.healthPort }}
+{{- with include "karta-interpreter.definitionArgs" . | trim }}
+{{- . | nindent 0 }}
+{{- end }}
+{{- if .Values.server.resourceQuotaEstimate }}
+- --resource-quota-estimate
+{{- end }}
+{{- if ne .Values.server.podRequests "scheduler" }}
+- --pod-requests={{ .Values.server.podRequests }}
+{{- end }}
+- --{{ if not .Values.karmada.cluster }}no-{{ end }}cluster
+- --{{ if not .Values.registration.enabled }}no-{{ end }}register
+{{- if .Values.registration.enabled }}
+- --registration-name={{ .Values.registration.name }}
+{{- if .Values.registration.publicUrl }}
+- --public-url={{ .Values.registration.publicUrl }}
+{{- else }}
+- --service={{ include "karta-interpreter.serviceReference" . }}
+{{- end }}
+{{- if .Values.registration.multiplePodTemplatesScheduling }}
+- --multiple-pod-templates-scheduling
+{{- end }}
+{{- end }}
+# Answers end before it, whoever registers the server.
+- --webhook-timeout={{ .Values.registration.timeoutSeconds }}
+{{- end -}}
+
 {{- define "karta-interpreter.kubeconfigVolume" -}}
 - name: karmada
   secret:
@@ -293,6 +379,13 @@ labels:
 {{- join " " $options -}}
 {{- end -}}
 
+{{/* The URL that the server registers for registration.publicUrl */}}
+{{- define "karta-interpreter.registeredUrl" -}}
+{{- $url := .Values.registration.publicUrl -}}
+{{- $hasPath := get (urlParse $url) "path" | trimAll "/" -}}
+{{- ternary $url (printf "%s/interpret" (regexReplaceAll "/+$" $url "")) (not (empty $hasPath)) -}}
+{{- end -}}
+
 {{- define "karta-interpreter.needsKarmada" -}}
 {{- if or .Values.karmada.cluster .Values.registration.enabled -}}yes{{- end -}}
 {{- end -}}
@@ -318,14 +411,42 @@ labels:
 {{- end -}}
 {{- end -}}
 
+{{/* Arguments: root, and a path. Whether a volume of the user is mounted there, or above it */}}
+{{- define "karta-interpreter.isMounted" -}}
+{{- range (first .).Values.extraVolumeMounts -}}
+{{- if hasPrefix (printf "%s/" (trimSuffix "/" .mountPath)) (printf "%s/" (last $)) -}}yes{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Arguments: root, the value that names a kubeconfig, and its path. Nothing, or why it does not replace the chart's */}}
+{{- define "karta-interpreter.checkKubeconfig" -}}
+{{- $path := last . -}}
+{{- $isThere := or (hasPrefix "/etc/karta-interpreter/" $path) (include "karta-interpreter.isMounted" (list (first .) $path)) -}}
+{{- if and (include "karta-interpreter.needsKarmada" (first .)) (not $isThere) -}}
+{{- fail (printf "%s names the kubeconfig %s, where extraVolumeMounts mounts no volume: set karmada.kubeconfig" (index . 1) $path) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Nothing, or why the kubelet would start no pod. A field of the container wins over the same field of the pod. */}}
+{{- define "karta-interpreter.checkUser" -}}
+{{- $fields := dict -}}
+{{- range $path := list "podSecurityContext" "securityContext" -}}
+{{- range $field, $value := pick (get $.Values $path | default dict) "runAsUser" "runAsNonRoot" -}}
+{{- if not (kindIs "invalid" $value) -}}
+{{- $fields = set $fields $field (dict "path" $path "value" (toString $value)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and (eq (dig "runAsUser" "value" "" $fields) "0") (eq (dig "runAsNonRoot" "value" "" $fields) "true") -}}
+{{- $paths := list $fields.runAsUser.path $fields.runAsNonRoot.path -}}
+{{- fail (printf "%s.runAsUser is 0, the user root, and %s.runAsNonRoot is true: no pod would start. Set another user" (first $paths) (last $paths)) -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Arguments: root, and a folder for recordings. Nothing, or why no recording would be written */}}
 {{- define "karta-interpreter.checkRecords" -}}
 {{- $folder := last . -}}
-{{- $mounted := list -}}
-{{- range (first .).Values.extraVolumeMounts -}}
-{{- if hasPrefix (printf "%s/" (trimSuffix "/" .mountPath)) (printf "%s/" $folder) -}}{{- $mounted = append $mounted . -}}{{- end -}}
-{{- end -}}
-{{- if not $mounted -}}
+{{- if not (include "karta-interpreter.isMounted" .) -}}
 {{- fail (printf "calls are to be recorded in %s, where extraVolumeMounts mounts no volume: pods cannot write elsewhere" $folder) -}}
 {{- end -}}
 {{- end -}}
