@@ -757,6 +757,19 @@ def test_how_bad_it_is(script: str, severity: str, fatal: bool) -> None:
             id="all conditions",
         ),
         pytest.param("InterpretHealth", "return string.find(a.x, '.') ~= nil", '"%."', id="a dot in a pattern"),
+        pytest.param(
+            "InterpretReplica",
+            "return 1, {nodeClaim = {nodeSelector = {b = 'c'}, toleration = a.tolerations}}",
+            "tolerations",
+            id="a claim's toleration",
+        ),
+        pytest.param("InterpretReplica", "a.nodeClaim.nodeAffinity = a.x", "hardNodeAffinity", id="a claim's affinity"),
+        pytest.param(
+            "InterpretReplica",
+            "local c = {hardNodeAffinity = a.affinity and a.affinity.nodeAffinity}",
+            "requiredDuring",
+            id="an affinity, whole",
+        ),
     ],
 )
 def test_habit_of_another_language_is_misread(operation: str, line: str, written: str) -> None:
@@ -825,6 +838,16 @@ def test_habit_of_another_language_is_misread(operation: str, line: str, written
             id="conditions passed over",
         ),
         pytest.param("InterpretHealth", "return string.find(a.x, '.', 1, true) ~= nil", id="a plain dot"),
+        pytest.param(
+            "InterpretReplica",
+            "return 1, {nodeClaim = {nodeSelector = {b = 'c'}, tolerations = a.tolerations}, priorityClassName = 'x'}",
+            id="a claim",
+        ),
+        pytest.param(
+            "InterpretReplica",
+            "local x = {hardNodeAffinity = a.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution}",
+            id="the terms of an affinity",
+        ),
     ],
 )
 def test_what_lua_does_as_it_looks_is_not_misread(operation: str, line: str) -> None:

@@ -298,6 +298,7 @@ def test_object_in_message_is_cut_short() -> None:
 _TEMPLATE = {"kind": "Job", "metadata": {"name": "web", "namespace": "shop"}, "spec": {"replicas": 4}}
 _MEMBER = {**_TEMPLATE, "status": {"replicas": 2}}
 _ITEMS = [{"clusterName": name, "status": {"replicas": 2, "phase": "Running"}} for name in ("one", "two")]
+_AMOUNTS = {"resourceRequest": {"cpu": "1"}}
 _POD = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "web"}
 
 
@@ -321,6 +322,20 @@ _POD = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "w
         ),
         pytest.param(
             "InterpretReplica", (), (1, {"resourceRequest": {"nvidia.com/gpu": "1500m"}}), "as 2", id="half a GPU"
+        ),
+        pytest.param(
+            "InterpretReplica",
+            (),
+            (1, {**_AMOUNTS, "nodeClaim": {"nodeAffinity": {"b": 1}}}),
+            "drops requires.nodeClaim.nodeAffinity: write nodeClaim.hardNodeAffinity",
+            id="an affinity",
+        ),
+        pytest.param(
+            "InterpretComponent",
+            (),
+            ([{"name": "a", "replicas": 1, "replicaRequirements": {**_AMOUNTS, "toleration": [{}]}}],),
+            "write nodeClaim.tolerations",
+            id="a toleration",
         ),
         pytest.param("InterpretReplica", (), (1, []), "the requirements are empty", id="empty requirements"),
         pytest.param("InterpretReplica", (), (1, {"resourceRequest": {"memory": "1Gi", "cpu": 8}}), "", id="amounts"),

@@ -53,6 +53,14 @@ _COMPARED: Final = re.compile(
     r"""\.(\w{1,64}) *[=~]= *(?:["'](\w{1,64})["']|\w[\w.]{0,200}\.(\w{1,64})\b(?! *[.([\-+*/%]))"""
 )
 _LONGEST_NAME: Final = 32
+# What to write for a name that requirements have not, or not there, in small letters.
+_REQUIREMENTS: Final = {
+    **dict.fromkeys(("resourcerequest", "resourcerequests", "resources", "requests"), "resourceRequest"),
+    **dict.fromkeys(("priorityclass", "priorityclassname"), "priorityClassName"),
+    **dict.fromkeys(("affinity", "nodeaffinity", "hardnodeaffinity"), "nodeClaim.hardNodeAffinity"),
+    **dict.fromkeys(("toleration", "tolerations"), "nodeClaim.tolerations"),
+    **dict.fromkeys(("nodeselector", "nodeselectors"), "nodeClaim.nodeSelector"),
+}
 _NAMESPACED: Final = ("ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim", "Service")
 _ONLY_IN_MEMBER: Final = (("metadata", "uid"), ("metadata", "resourceVersion"), ("status",))
 
@@ -246,8 +254,12 @@ def remarks(
     ['GetReplicas: the number of replicas is -1, less than none']
     """
     yield from (
-        f"Karmada drops {path}: {must_return(operation)}"
+        f"Karmada drops {path}: {f'write {meant} in the requirements' if meant else must_return(operation)}"
         for path in sorted(dropped(dict(zip(results, returned, strict=False)), results))
+        for meant in (
+            operation in ("InterpretReplica", "InterpretComponent")
+            and _REQUIREMENTS.get(path.rpartition(".")[2].lower()),
+        )
     )
     texts = {
         (path[-1], part.lower()): part

@@ -588,6 +588,18 @@ _READ_OTHERWISE: Final = {
         "this sign has a meaning of its own in a pattern, and does not stand for itself",
         'write % before it, as "%.", or string.find(text, ".", 1, true)',
     ),
+    re.compile(
+        r"\bnodeClaim *= *\{(?:(?:[^{}]|\{[^{}]{0,200}\}){0,300}?,)?\s*"
+        r"((?!(?i:hardNodeAffinity|nodeSelector|tolerations)\b)[A-Za-z]\w*) *=(?!=)"
+        r"|\bnodeClaim\.((?!(?i:hardNodeAffinity|nodeSelector|tolerations)\b)\w+) *=(?!=)"
+    ): (
+        "a nodeClaim has only hardNodeAffinity, nodeSelector and tolerations",
+        "write tolerations, or hardNodeAffinity = affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
+    ),
+    re.compile(r"\b(hardNodeAffinity *= *[\w. ()]{1,200}\.nodeAffinity)\b(?! *\.| +(?:and|or)\b)"): (
+        "this is the affinity to nodes, whole, and Karmada takes the terms that are required",
+        "write affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
+    ),
 }
 # What stands in a line with an error, and what to write there.
 _IN_LINE: Final = {
