@@ -52,6 +52,15 @@ def test_pods_are_leaves(run: Run, tmp_path: Path) -> None:
     )
 
 
+def test_pods_are_read_as_an_api_server_lists_them(run: Run) -> None:
+    pods = "{kind: PodList, apiVersion: v1, items: [{metadata: {name: head-x, labels: {ray.io/node-type: head}}}]}"
+
+    result = run("tree", "--object", str(MANIFESTS / "raycluster.yaml"), "--pods", "-", stdin=pods)
+
+    assert result.exit_code == 0, result.output
+    assert "head-x: not ready" in result.stdout
+
+
 def test_stray_pod_is_reported_with_exit_code_1(run: Run) -> None:
     result = run("tree", "--object", str(MANIFESTS / "raycluster.yaml"), "--pods", "-", stdin=PODS + STRAY)
 

@@ -199,7 +199,7 @@ def _read(path: str, reader: Callable[[str, str], Iterable[_Read]]) -> Iterator[
 
 def _values(path: str) -> Iterator[tuple[manifest.Document, JSON]]:
     """Yield each value that stands for an object, with its document."""
-    values = _read(path, lambda text, source: manifest.read_objects(text, source, CRD))
+    values = _read(path, lambda text, source: manifest.read_objects(text, source, CRD, "Pod"))
     return ((document, value) for document, _, value in values)
 
 

@@ -136,9 +136,8 @@ def command(
 
 
 def _pods(path: str | None) -> list[Object]:
-    if path is None:
-        return []
-    pods = [obj for obj in read_objects(path) if (obj.get("apiVersion"), obj.get("kind")) == ("v1", "Pod")]
-    if not pods:
+    given = read_objects(path) if path is not None else []
+    pods = [obj for obj in given if (obj.get("apiVersion"), obj.get("kind")) == ("v1", "Pod")]
+    if given and not pods:
         raise Problem(f"error: {path}: it contains no Pod; --pods takes what `kubectl get pods -o yaml` prints")
     return pods

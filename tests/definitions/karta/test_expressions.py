@@ -104,6 +104,12 @@ def test_bounded_expression_is_a_warning() -> None:
     assert finding.span == Span(0, 29)
 
 
+def test_answers_that_change_with_time_are_a_warning() -> None:
+    finding = only('(now - (.status.since // "2026-01-01T00:00:00Z" | fromdate)) < 60')
+    assert finding.rule == "bounded-expression"
+    assert "Karmada asks when the object changes" in finding.hint
+
+
 def test_how_an_expression_on_pods_runs_does_not_matter() -> None:
     parsed, findings = check_expression(AT, PodQuery("reduce .x[] as $x (0; . + $x)"))
     assert findings == []

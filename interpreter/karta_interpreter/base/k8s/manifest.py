@@ -212,18 +212,28 @@ def read_documents(text: str, source: str, texts: Container[str] = ()) -> list[D
 def read_objects(text: str, source: str, *kinds: str) -> list[tuple[Document, Path, JSON]]:
     r"""Return every object of a manifest with its document and its path in that.
 
-    The items of a ``List``, and of the lists of these ``kinds``, are returned one by one. Raises ManifestError as
+    The items of a ``List``, and of the lists of these ``kinds``, are returned one by one. An API server gives their
+    kind with the list only. Raises ManifestError as
     `read_documents`, and for more than 10,000 objects.
 
-    >>> [(path, value) for _, path, value in read_objects("kind: JobList\nitems: [{kind: Job}]", "-", "Job")]
-    [(('items', 0), {'kind': 'Job'})]
+    >>> text = "apiVersion: batch/v1\nkind: JobList\nitems: [{spec: {}}]"
+    >>> [(path, value) for _, path, value in read_objects(text, "-", "Job")]
+    [(('items', 0), {'apiVersion': 'batch/v1', 'kind': 'Job', 'spec': {}})]
     """
     lists = ("List", *(f"{kind}List" for kind in kinds))
     objects: list[tuple[Document, Path, JSON]] = []
     for document in read_documents(text, source):
         value = document.value
         if isinstance(value, dict) and value.get("kind") in lists and isinstance(value.get("items"), list):
-            objects += [(document, ("items", index), item) for index, item in enumerate(value["items"])]
+            of_list = (
+                {}
+                if value["kind"] == "List"
+                else {"apiVersion": value.get("apiVersion"), "kind": value["kind"].removesuffix("List")}
+            )
+            objects += [
+                (document, ("items", index), {**of_list, **item} if isinstance(item, dict) else item)
+                for index, item in enumerate(value["items"])
+            ]
         else:
             objects.append((document, (), value))
         if len(objects) > MOST_DOCUMENTS:

@@ -82,9 +82,16 @@ def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
     # A component name may contain a slash: then the whole item is meant, and no instance.
     split = {item: item.partition("/") for item in annotation.items() if item not in components}
     parts = {
-        item: component for item, (component, _, instance) in split.items() if component in components and instance
+        item: component
+        for item, (component, _, instance) in split.items()
+        if component in components and instance not in ("", "*")
     }
-    names = annotation.names("component", {**components, **parts})
+    meant = [  # instances, written as elsewhere
+        f"{match[1]}/{match[2]}"
+        for match in (re.fullmatch(r"([^/]+)[.:[]([^].:[/*]+)\]?", item) for item in split)
+        if match and (named := components.get(match[1])) and named.instance_id_path is not None
+    ]
+    names = annotation.names("component", [*components, *parts, *meant])
     counted = {component.name for _, component in structure.counted}
     for name in dict.fromkeys(parts.get(name, name) for name in names):
         scale = components[name].scale_definition

@@ -77,7 +77,7 @@ class AnnotationText:
             if name not in allowed:
                 advice = (
                     _COMMAS
-                    if re.search(r"[\s;\[\]]", name)
+                    if re.search(r"[\s;]|^\[|^[^\[]*\]", name)
                     else f"write the status that a phase is mapped to: {', '.join(allowed)}"
                     if noun == "status" and not almost(name, allowed)
                     else hint(name)

@@ -120,7 +120,9 @@ def check_expression(
         "bounded-expression",
         path,
         message,
-        "paths, `[]`, `//`, `select`, arithmetic and comparisons are answered at once",
+        "the answer changes with time, and Karmada asks when the object changes: read a condition or a phase instead"
+        if any(isinstance(part, ast.FunctionCall) and part.name == "now" for part in parts_of(node))
+        else "paths, `[]`, `//`, `select`, arithmetic and comparisons are answered at once",
     )
     return parsed, [replace(finding, expression=text, span=vetting.notes[0].span)]
 
