@@ -170,7 +170,7 @@ def unsettled(definition: Definition, evidence: Evidence) -> str:
     kind, name = (obj.get("apiVersion"), obj.get("kind")), get(obj, ("metadata", "name"))
     for pod in evidence.pods:
         for owner in owner_references(pod):
-            if (owner.get("apiVersion"), owner.get("kind")) == kind and owner.get("name") != name:
+            if (owner.get("apiVersion"), owner.get("kind")) == kind and owner.get("name", name) != name:
                 return f"pod {get(pod, ('metadata', 'name'))} is owned by {kind[1]} {owner.get('name')}, not {name}"
     if get(obj, deletion):
         return "the object is being deleted"

@@ -28,8 +28,9 @@ def fields_of(function: str, text: str) -> list[tuple[re.Match[str], str]]:
     The groups of a field are its first name, the steps behind it, an operator and a literal value, if any. A local
     counts if it is set once.
 
-    >>> [(field[0], of) for field, of in fields_of("f", "function f(obj) local a = obj.spec if a.b == 1 then end end")]
-    [('obj', ''), ('obj.spec', ''), ('a.b == 1', '.spec')]
+    >>> text = "function f(obj) for _, a in ipairs(obj.spec) do if a.b == 1 then return true end end end"
+    >>> [(field[0], of) for field, of in fields_of("f", text)]
+    [('obj', ''), ('a', '.spec[i]'), ('obj.spec', ''), ('a.b == 1', '.spec[i]')]
     """
     bound = Counter(re.findall(r"\w+", " ".join(map("".join, _BOUND.findall(text)))))
     of = dict.fromkeys(re.findall(r"\w+", "".join(re.findall(rf"\bfunction +{function} *\(([^)]*)\)", text))), "")
