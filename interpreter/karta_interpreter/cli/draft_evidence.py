@@ -85,14 +85,22 @@ def _with_uid(obj: Object) -> Object:
 def _with_owner(pod: Object, objects: Sequence[Object]) -> Object:
     """Return a pod without owners as one of the object with the name that it begins with."""
     name = str(get(pod, ("metadata", "name")))
-    owners = [owner for owner in objects if name.startswith(f"{get(owner, ('metadata', 'name'))}-")]
-    owners = [owner for owner in owners if namespace(owner) == namespace(pod)]
+    owners = [
+        owner
+        for owner in objects
+        if name.startswith(f"{get(owner, ('metadata', 'name'))}-") and namespace(owner) == namespace(pod)
+    ]
     if not owners:
         return pod
     owner = max(owners, key=lambda candidate: len(get(candidate, ("metadata", "name"))))
-    reference = {"uid": get(owner, ("metadata", "uid")), "controller": True, "kind": owner["kind"]}
-    references = [{**reference, "apiVersion": owner["apiVersion"]}]
-    return {**pod, "metadata": {**pod["metadata"], "ownerReferences": references}}
+    reference = {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": get(owner, ("metadata", "name")),
+        "uid": get(owner, ("metadata", "uid")),
+        "controller": True,
+    }
+    return {**pod, "metadata": {**pod["metadata"], "ownerReferences": [reference]}}
 
 
 def chosen_kind(kinds: Collection[GVK], kind: str | None, source: str) -> GVK:
