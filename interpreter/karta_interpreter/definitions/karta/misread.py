@@ -178,6 +178,12 @@ def _meant(node: ast.Node, *, is_whole: bool) -> tuple[str, ast.Node] | None:  #
             "*", ast.Pipe(listed, ast.FunctionCall("length", ())), counts
         ) if render(counts).startswith(f"{render(listed)}[]"):
             return "counted-by-length", counts
+        case ast.Binary(
+            "and" | "or", ast.Binary() as other, ast.Index(_, ast.Literal("phase" | "state")) as text
+        ) | ast.Binary("and" | "or", ast.Index(_, ast.Literal("phase" | "state")) as text, ast.Binary() as other) if (
+            other.operator in BOOLEAN - {"and", "or"} and plain_path(text) and render(text) not in render(other)
+        ):
+            return "text-is-true", ast.Binary("==", text, ast.Literal("Ready"))
         case ast.Binary("==", value, ast.Binary("or", ast.Literal() as first, second)):
             return "or-is-boolean", ast.Binary("or", ast.Binary("==", value, first), ast.Binary("==", value, second))
         case ast.Binary("or", left, ast.Literal(value) as right) if not isinstance(left, ast.Literal) and type(

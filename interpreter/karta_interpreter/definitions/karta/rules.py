@@ -400,6 +400,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "suspending writes to `{text}`, and no resume action does",
         "add a resume action; of a count, which it cannot know, suspend by another switch",
     ),
+    "text-is-true": (
+        Severity.WARNING,
+        "in `{written}` a text is true whatever it says",
+        "compare it: `{better}`",
+    ),
     "text-ordered": (
         Severity.WARNING,
         "`{written}` compares with a text: in jq every text is more than any number, and equals none",
