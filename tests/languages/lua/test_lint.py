@@ -744,6 +744,12 @@ def test_how_bad_it_is(script: str, severity: str, fatal: bool) -> None:
             id="a sum with a default",
         ),
         pytest.param(
+            "AggregateStatus",
+            "local s = a.status or {}\n  s.n = (s.n or 0) + b[1].status.n\n  a.status = s",
+            "a local",
+            id="a sum in a local of the status",
+        ),
+        pytest.param(
             "Retain", "for i, c in ipairs(a.x) do if c.y then table.remove(a.x, i) end end", "1, -1", id="one removed"
         ),
         pytest.param(
@@ -830,6 +836,21 @@ def test_habit_of_another_language_is_misread(operation: str, line: str, written
             "AggregateStatus", "a.status = {n = 0}\n  a.status.n = a.status.n + b[1].status.n", id="a new status"
         ),
         pytest.param("AggregateStatus", "a.status.n = 0\n  a.status.n = a.status.n + b[1].status.n", id="a sum from 0"),
+        pytest.param(
+            "AggregateStatus",
+            "a.status.n, a.status.m = 0, 0\n  a.status.n = a.status.n + b[1].status.n",
+            id="two sums from 0",
+        ),
+        pytest.param(
+            "AggregateStatus",
+            "local s = a.status\n  s = {n = 0}\n  s.n = s.n + b[1].status.n\n  a.status = s",
+            id="a new status in a local",
+        ),
+        pytest.param(
+            "AggregateStatus",
+            "a.status = {n = 0}\n  local s = a.status\n  s.n = s.n + b[1].status.n",
+            id="a local of a new status",
+        ),
         pytest.param("Retain", "for i, c in ipairs(a.x) do table.remove(a.x, i) break end", id="one entry removed"),
         pytest.param("Retain", "for i = #a.x, 1, -1 do table.remove(a.x, i) end", id="each entry from the last"),
         pytest.param(

@@ -554,10 +554,15 @@ _READ_OTHERWISE: Final = {
     ),
     re.compile(
         r"\bfunction +AggregateStatus\( *(\w+)\b[^()]*\)"
-        r"(?=(?:(?!\bfunction\b).)*?\b\1\.status\.(\w+) *= *(?=[^\n]{0,200}\+)[^\n]{0,200}?\b\1\.status\.\2\b)"
-        r"(?>\bif +(?:not +\1\.status[\w.]*|\1\.status[\w.]* *== *nil) +then\b(?:(?!\b(?:end|else)\b).){0,300}\bend\b"
-        r"|(?!\bfunction\b|\b\1\.status(?:\.\2)? *=(?!=| *\1\.status(?:\.\2)? +or\b[^\n+]{0,200}$)).)*+"
-        r"\b(\1\.status\.\2) *= *[^\n]{0,200}?\b\1\.status\.\2\b",
+        r"(?:(?:(?!\bfunction\b|(?<![\w.])\1\.status[\w.]{0,200} *[=,](?!=| *\1\.status +or\b)).)*?"
+        r"\blocal +(\w+) *= *\1\.status\b(?: +or +\{ *\})? *$)?+"
+        r"(?=(?:(?!\bfunction\b).)*?(?<![\w.])((?:\1\.status|\2)\.\w+) *=(?!=)(?=[^\n]{0,200}\+)"
+        r"[^\n]{0,200}?(?<![\w.])\3\b)"
+        r"(?>\bif +(?:not +(?:\1\.status|\2)[\w.]*|(?:\1\.status|\2)[\w.]* *== *nil) +then\b"
+        r"(?:(?!\b(?:end|else)\b).){0,300}\bend\b"
+        r"|(?!\bfunction\b|(?<![\w.])(?:\3|\1\.status|\2) *=(?!=| *(?:\3|\1\.status|\2) +or\b[^\n+]{0,200}$)"
+        r"|(?<![\w.])\3 *,|\b(?:\1\.status|\2)\[|\w\( *(?:\1|\1\.status|\2) *\)).)*+"
+        r"(?<![\w.])(\3) *=(?!=)[^\n]{0,200}?(?<![\w.])\3\b",
         _FLAGS,
     ): (
         "the object keeps the status of the last call, and each call adds to it",
@@ -596,7 +601,7 @@ _READ_OTHERWISE: Final = {
         "a nodeClaim has only hardNodeAffinity, nodeSelector and tolerations",
         "write tolerations, or hardNodeAffinity = affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
     ),
-    re.compile(r"\b(hardNodeAffinity *= *[\w. ()]{1,200}\.nodeAffinity)\b(?! *\.| +(?:and|or)\b)"): (
+    re.compile(r"\b(hardNodeAffinity *=[\w. ()]{1,200}\.nodeAffinity)\b(?! *\.| +(?:and|or)\b)"): (
         "this is the affinity to nodes, whole, and Karmada takes the terms that are required",
         "write affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
     ),
