@@ -632,7 +632,7 @@ _IN_LINE: Final = {
     re.compile(r"\?"): "a choice is written `condition and value or other`, a default `value or other`",
     re.compile(r"\\$"): "remove the \\: a line needs no sign to go on",
     re.compile(
-        r"\b(?:for|while) *\(|\bfor\b.*;"
+        r"\b(?:for|while) *\(|\bfor\b[^\n;]{0,200};"
     ): "a loop is written `for i = 1, n do ... end`, or `while x do ... end`",
     re.compile(r"\w(?:\+\+|--)"): "one more is written `x = x + 1`",
     re.compile(r"\bif\b.{0,200}?[^=~<>!]=[^=]"): "equal to is written `==`",
