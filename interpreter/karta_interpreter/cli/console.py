@@ -91,8 +91,8 @@ def _texts(snapshot: Snapshot, filenames: Sequence[str], path: str | None) -> Te
         entry = snapshot.entries.get(GVK.of(obj))
         karta = text_of(entry) if entry else ""
     kind = f"{entry.definition.gvk.api_version}/{entry.definition.gvk.kind}" if entry else ""
-    return Texts(
-        karta,
-        "" if path is None else to_text(obj) if path == "-" else next((text for _, text in read_texts(path)), ""),
-        kind,
-    )
+    if path is None:
+        return Texts(karta, kind=kind)
+    # The text of a file has its comments. That of stdin is read.
+    text = to_text(obj) if path == "-" else next((text for _, text in read_texts(path)), "")
+    return Texts(karta, text, kind)

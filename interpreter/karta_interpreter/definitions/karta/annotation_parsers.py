@@ -147,7 +147,7 @@ def parse_dependencies(annotation: AnnotationText) -> tuple[values.Needed, ...]:
         if entry.get("kind") in CLUSTER_KINDS and re.fullmatch(r"v\w+|[a-z.]+\.k8s\.io/.*", entry["apiVersion"]):
             annotation.warn(
                 f"entry {index}: {entry['kind']} has no namespace, and dependencies are objects in the workload's",
-                "propagate it by a ClusterPropagationPolicy: the first workload that ends takes it from the others",
+                "propagate it by a ClusterPropagationPolicy: as a dependency it goes with the first workload that ends",
                 (index, "kind"),
             )
         match queries:

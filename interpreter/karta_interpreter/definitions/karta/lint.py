@@ -352,12 +352,9 @@ def _matcher(
 
 def _compared(matcher: StatusMatcher, test: Parsed | None) -> Iterator[tuple[Path, str, str, str]]:
     """Yield the texts of a matcher: its path, its noun, itself, and a text that can match."""
-    yield (
-        ("byPhase",),
-        "a phase",
-        (phase := matcher.by_phase),
-        phase and (phase.strip("" if "=" in phase else _AROUND) or "PHASE"),
-    )
+    phase = matcher.by_phase
+    if "=" not in phase:  # an expression, which has a finding of its own
+        yield ("byPhase",), "a phase", phase, phase and (phase.strip(_AROUND) or "PHASE")
     for index, condition in enumerate(matcher.by_conditions):
         at, status = ("byConditions", index), condition.status.strip()
         yield (*at, "type"), "the type of a condition", condition.type, in_one_word(condition.type) or "Ready"
