@@ -94,8 +94,8 @@ if not TYPE_CHECKING:  # a type checker would take it as leave to import any nam
     def __getattr__(name: str) -> object:
         if name not in __all__:
             is_method = name[:1] != "_" and hasattr(import_module("karta_interpreter.engine.workload").Karta, name)
-            did_you_mean = import_module("karta_interpreter.base.findings").did_you_mean
-            hint = f"write Karta.{name}" if is_method else did_you_mean(name, __all__)
+            findings = import_module("karta_interpreter.base.findings")
+            hint = f"write Karta.{name}" if is_method else findings.did_you_mean(name, __all__)
             raise AttributeError(
                 f"module {__name__!r} has no attribute {name!r}; {hint}", name=name, obj=import_module(__name__)
             )

@@ -118,8 +118,12 @@ def _annotation_warnings(_: Definition, obj: Object) -> Iterator[Fact]:
     for field in _METADATA:
         for name in get(obj, ("metadata", field)) or ():
             if any(name == f"{PREFIX}{annotation.name}" for annotation in ANNOTATIONS):
-                note = f"{name} belongs in metadata.annotations of the Karta: nothing reads it here"
-                yield Fact("misplaced-annotation", note)
+                yield Fact(
+                    "misplaced-annotation",
+                    f"{name} belongs in metadata.annotations of the Karta: nothing reads it here",
+                )
             elif (field, name) != ("labels", RETAIN_REPLICAS) and almost(str(name), (RETAIN_REPLICAS,)):
-                note = f"nothing reads {name} in metadata.{field}: is {RETAIN_REPLICAS} in metadata.labels meant?"
-                yield Fact("misplaced-annotation", note)
+                yield Fact(
+                    "misplaced-annotation",
+                    f"nothing reads {name} in metadata.{field}: is {RETAIN_REPLICAS} in metadata.labels meant?",
+                )

@@ -95,7 +95,9 @@ def misspelt(group: str, kind: str, known: Iterable[GVK]) -> str:
     >>> misspelt("kruise.io", "CloneSet", [GVK("apps.kruise.io", "v1alpha1", "CloneSet")])
     'CloneSet of apps.kruise.io'
     """
-    names = {gvk.kind for gvk in known if gvk.group == group}
+    names = sorted({gvk.kind for gvk in known if gvk.group == group})
+    if kind in names:
+        return ""
     letters = kind.lower().removesuffix("s")
     candidates = (
         *(
@@ -113,7 +115,7 @@ def misspelt(group: str, kind: str, known: Iterable[GVK]) -> str:
         ),
         "",
     )
-    return "" if kind in names else candidates[0]
+    return candidates[0]
 
 
 def merge(

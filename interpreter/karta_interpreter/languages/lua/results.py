@@ -253,14 +253,10 @@ def remarks(
     >>> list(remarks("InterpretReplica", [{}], (-1, None), {"replica": -1, "requires": None}))
     ['GetReplicas: the number of replicas is -1, less than none']
     """
-    yield from (
-        f"Karmada drops {path}: {f'write {meant} in the requirements' if meant else must_return(operation)}"
-        for path in sorted(dropped(dict(zip(results, returned, strict=False)), results))
-        for meant in (
-            operation in ("InterpretReplica", "InterpretComponent")
-            and _REQUIREMENTS.get(path.rpartition(".")[2].lower()),
-        )
-    )
+    names = _REQUIREMENTS if operation in ("InterpretReplica", "InterpretComponent") else {}
+    for path in sorted(dropped(dict(zip(results, returned, strict=False)), results)):
+        meant = names.get(path.rpartition(".")[2].lower())
+        yield f"Karmada drops {path}: {f'write {meant} in the requirements' if meant else must_return(operation)}"
     texts = {
         (path[-1], part.lower()): part
         for path, part in parts_within([*arguments])

@@ -1,4 +1,4 @@
-"""Patterns of what Lua reads otherwise than it looks, and of what other languages have, each with what to write.
+"""Patterns of code that Lua reads otherwise than it looks, and of words of other languages, each with advice.
 
 A pattern takes a time that is linear in the length of a script: what may repeat within another repetition has a bound.
 """
@@ -512,7 +512,7 @@ MISREAD: Final = {
         "write affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
     ),
 }
-"""What Lua reads otherwise than it looks, what that is, and what to write. The last group is what the finding shows."""
+"""Code that Lua reads otherwise than it looks, with the reason and the advice. The last group is shown."""
 
 IN_LINE: Final = {
     re.compile(r"^\s*[\w./:-]+\.lua\s*$"): "write the script itself, not the name of its file",
@@ -563,7 +563,7 @@ IN_LINE: Final = {
     re.compile(r"\b(?:var|let|const)\b"): "a variable is declared by `local`",
     re.compile(r"^\s*(?:else)?if\b(?!.*\bthen\b)"): "write `then` behind the condition",
 }
-"""What stands in a line with an error, and what to write there."""
+"""Parts of a line with an error, with the advice."""
 
 WORDS: Final = {
     "else if": "`else if` begins another `if` with an `end` of its own; write `elseif`",
@@ -575,4 +575,4 @@ WORDS: Final = {
     r"(?s)\A(?!.*\bfunction\b)": "a script defines a function, as `function InterpretHealth(observedObj) ... end`",
     "near <eof>": "a block has no `end`, or a `--` hides it, because the script is on one line: begin it with |",
 }
-"""What Lua has for words of other languages, in scripts with an error elsewhere, and for the message of an error."""
+"""Parts of a script with an error in another line, or of the message of the error, with the advice."""
