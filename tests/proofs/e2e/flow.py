@@ -193,7 +193,9 @@ class Flow:
 
     def warnings(self) -> list[str]:
         """What Karmada's events warn of for this workload."""
-        mine = [event for event in self.plane.warnings() if event["involvedObject"]["name"].startswith(self.name)]
+        # kube-apiserver warns of a ServiceCIDR without a name if it compares it before the first one is made.
+        events = self.plane.warnings()
+        mine = [event for event in events if event["involvedObject"].get("name", "").startswith(self.name)]
         return [f"{event['reason']} x{event.get('count', 1)}: {event['message']}" for event in mine]
 
     def complaints(self) -> list[str]:
