@@ -267,6 +267,20 @@ def _manifest(api_version: str, kind: str, **spec: object) -> dict[str, Any]:
             id="an open part with fields that the definition reads",
         ),
         pytest.param(
+            _manifest(
+                "argoproj.io/v1alpha1",
+                "Workflow",
+                templates=[{"name": "main", "container": {"image": "a"}, "resources": {"requests": {"cpu": "1"}}}],
+            ),
+            [
+                (
+                    "spec.templates[0].resources: there is no such field (Argo Workflows 4.1): "
+                    "is it spec.templates[0].container.resources?"
+                )
+            ],
+            id="a level too high, beside a field of almost the same name",
+        ),
+        pytest.param(
             _manifest("flux-framework.org/v1alpha2", "MiniCluster", containers={"image": "x", "command": "run"}),
             [
                 (

@@ -201,10 +201,17 @@ def _place(name: str, part: JSON, path: Path, around: Around) -> str:
     """Return the name that is meant, or the place of the name below or above, else the names that there are."""
     schema, value = around[-1]
     names = dict(fields(schema))
-    is_within = any(name in dict(fields(field)) for field in names.values())
-    if isinstance(part, dict) and part and (name in path[-1:] or part.keys() <= names.keys()) and not is_within:
+    within = {other: dict(fields(field))[name] for other, field in names.items() if name in dict(fields(field))}
+    if isinstance(part, dict) and part and (name in path[-1:] or part.keys() <= names.keys()) and not within:
         return "write its fields in its place"
-    if meant := almost(name, (other for other, field in names.items() if not _misfit(field, part, path, around))):
+    # The very name, a level further in, in a part that the object has, and with fields of the value.
+    is_further_in = any(
+        other in value and isinstance(part, dict) and not part.keys().isdisjoint(dict(fields(field)))
+        for other, field in within.items()
+    )
+    if not is_further_in and (
+        meant := almost(name, (other for other, field in names.items() if not _misfit(field, part, path, around)))
+    ):
         return f"did you mean {meant}?"
     if place := _below(name, path, around):
         return place
