@@ -272,6 +272,20 @@ def test_explained_diff_names_no_expression_that_both_sides_have(run: Run, files
     assert all("podTemplateSpecPath" in cause and "replicasPath" not in cause for cause in causes)
 
 
+def test_explained_diff_names_what_the_operation_reads_before_other_fields(
+    run: Run, files: Path, karta: Callable[..., str]
+) -> None:
+    written = karta().replace("  name:", "  annotations:\n    karta-interpreter.io/written-from: Jobs 1.0\n  name:", 1)
+    added = """karta-interpreter.io/added-containers: "main: '{containers: [{resources: {limits: {cpu: 1}}}]}'\""""
+    (files / "written.yaml").write_text(written)
+    (files / "more.yaml").write_text(written.replace("Jobs 1.0", f"Jobs 2.0\n    {added}"))
+
+    result = _diff(run, "written.yaml", "more.yaml", "--object", "job.yaml", "--explain")
+
+    causes = {line for line in result.stdout.splitlines() if line.startswith("  cause: ")}
+    assert causes == {'  cause: metadata.annotations["karta-interpreter.io/added-containers"]'}
+
+
 def test_operation_of_only_one_side_is_one_line(run: Run) -> None:
     result = _diff(run, "customization.yaml", "karta.yaml")
     back = _diff(run, "karta.yaml", "customization.yaml")

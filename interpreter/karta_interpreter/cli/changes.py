@@ -27,7 +27,7 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, say
 from karta_interpreter.definitions.karta import Known, catalogue_kinds
 from karta_interpreter.definitions.sources import ORIGIN, SourceDefinitions, combine, find_in_catalogue
-from karta_interpreter.engine.explain import Fact, explain
+from karta_interpreter.engine.explain import Fact, explain, outline
 from karta_interpreter.engine.operations import Call, Options
 from karta_interpreter.engine.suites import ERROR, SILENT, Answer, Difference, compare_answers
 
@@ -118,8 +118,8 @@ def cause_of(
 ) -> str:
     """Return the new definition's expressions or annotations that give the differing places, as `explain` knows.
 
-    Only those that differ in the old definition. If none gives the places, the cause is all fields that differ. Empty
-    if there is no new answer.
+    Only those that differ in the old definition. If none gives the places, the cause is all fields that differ, without
+    those that the operation does not read if there are others. Empty if there is no new answer.
     """
     if after is None or not after.is_asked(call.operation):
         return ""
@@ -138,7 +138,18 @@ def cause_of(
     fields = tuple(field_path(change.path) for change in changes)
     new = [fact for fact in facts if fact.field.startswith(fields) or fact.rule in _DECIDING]
     texts = dict.fromkeys(map(_cause, new if fields else facts))
-    texts = texts or dict.fromkeys(field.removeprefix(_PREFIX) for field in fields)
+    if not texts:
+        places = tuple(
+            fact.field
+            for side in (before, after)
+            if side
+            for fact in outline(side.entry.definition, call.operation).facts
+            if fact.field
+        )
+        read = [
+            field for field in fields if field.startswith(places) or any(place.startswith(field) for place in places)
+        ]
+        texts = dict.fromkeys(field.removeprefix(_PREFIX) for field in read or fields)
     return "; ".join([*texts][:_MOST_CAUSES]) or explanation.definition
 
 
