@@ -12,12 +12,13 @@ class InterpretationError(InterpreterError):
     """An operation that has no right answer for an object.
 
     ``code`` is an HTTP-like number for ``response.status.code``: 400 the request asks for something that
-    cannot be, 404 no definition, 422 the object or the definition does not give the answer, 504 too slow.
+    cannot be, 404 no definition, 422 the object or the definition does not give the answer, 504 too slow. ``path`` is
+    the place in the input that is wrong, if it is known.
     """
 
-    def __init__(self, message: str, *, code: int = 422) -> None:
+    def __init__(self, message: str, *, code: int = 422, path: tuple[str | int, ...] = ()) -> None:
         super().__init__(message)
-        self.code = code
+        self.code, self.path = code, path
 
 
 class QueryError(InterpretationError):

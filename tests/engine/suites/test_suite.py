@@ -206,6 +206,30 @@ def test_unreadable_suite_names_place_and_reason(text: str, message: str) -> Non
     assert message in str(caught.value)
 
 
+@rows(
+    ("text", "line"),
+    [
+        pytest.param(f"name: a\noperation: Retain\ndesiredObj: {_JOB}\ndescripton: one\n", 4, id="a key of a case"),
+        pytest.param(
+            f"name: a\noperation: InterpretReplica\ndesiredObj: {_JOB}\noutput:\n  replica: 1\n  replicas: 1\n",
+            6,
+            id="a key of the output",
+        ),
+        pytest.param(
+            f"name: a\noperation: InterpretReplica\ndesiredObj: {_JOB}\noutput:\n  requires:\n    cpu: 1\n",
+            6,
+            id="a key of a result",
+        ),
+        pytest.param(
+            f"name: a\noperation: Retain\ndesiredObj: {_JOB}\nouput:\n  # a\n  b: 1\n", 1, id="a key above others"
+        ),
+    ],
+)
+def test_unknown_key_is_reported_at_its_line(text: str, line: int) -> None:
+    with pytest.raises(SuiteError, match=rf"^a\.yaml:{line}: .* has the unknown key "):
+        read_suite(text, "a.yaml")
+
+
 def test_broken_yaml_says_its_line() -> None:
     with pytest.raises(SuiteError, match=r"^a\.yaml:2: "):
         read_suite("name: a\noperation: {Retain]\n", "a.yaml")

@@ -129,7 +129,7 @@ def _scan(text: str, source: str) -> list[Case | SuiteError]:
         except InterpretationError as error:
             name = fields.get("name") if isinstance(fields, dict) else None
             title = f'case "{name}": ' if isinstance(name, str) and name else ""
-            cases.append(SuiteError(f"{document.source}:{document.line}: {title}{error}"))
+            cases.append(SuiteError(f"{document.source}:{document.position(error.path)[0]}: {title}{error}"))
     return cases
 
 
@@ -225,7 +225,7 @@ def _output(fields: Object, operation: Operation) -> tuple[Object, str | None]:
         if len(output) > 1 or not isinstance(output["error"], str):
             raise InterpretationError("output.error must be a string and the only output")
         return {}, output["error"]
-    _reject_unknown(f"output of {operation}", output, {*results, "error"})
+    _reject_unknown(f"output of {operation}", output, {*results, "error"}, "output")
     for name in (name for name in output if output[name] != EXCLUDE):
         shape, keys = _SHAPES[name]
         value = _typed(
@@ -243,7 +243,7 @@ def _output(fields: Object, operation: Operation) -> tuple[Object, str | None]:
         for entry in value if isinstance(value, list) else [value] if keys is not _HEAD else ():
             if isinstance(value, list) and isinstance(entry, str) and entry != EXCLUDE:
                 raise InterpretationError(f"output.{name} has objects, not texts: - {{{': …, '.join(keys)}: …}}")
-            _reject_unknown(f"output.{name}", entry if keys and isinstance(entry, dict) else (), keys)
+            _reject_unknown(f"output.{name}", entry if keys and isinstance(entry, dict) else {}, keys, "output", name)
     return output, None
 
 
@@ -299,8 +299,8 @@ def _typed(fields: Object, key: str, expected: type, default: JSON = None, hint:
     return default if value is None else value
 
 
-def _reject_unknown(where: str, fields: Collection[str], allowed: Collection[str]) -> None:
-    """Raise for unknown keys: a misspelt key would make a case pass that checks nothing."""
+def _reject_unknown(where: str, fields: Object, allowed: Collection[str], *path: str) -> None:
+    """Raise for unknown keys below a path: a misspelt key would make a case pass that checks nothing."""
     operations = {name: operation for operation, slot in SLOTS.items() for name in slot.results}
     wrong = [
         f'"{key}" (of the operation {operations[key]})'
@@ -312,7 +312,11 @@ def _reject_unknown(where: str, fields: Collection[str], allowed: Collection[str
     if wrong:
         others = f" and {len(wrong[3:])} more" if wrong[3:] else ""
         keys = "keys" if wrong[1:] else "key"
-        raise InterpretationError(f"{where} has the unknown {keys} {', '.join(wrong[:3])}{others}")
+        # A list or an object begins with its first entry, which may stand lines below the key.
+        placed = [key for key in fields if key not in allowed and not isinstance(fields[key], list | dict)]
+        raise InterpretationError(
+            f"{where} has the unknown {keys} {', '.join(wrong[:3])}{others}", path=(*path, *placed[:1])
+        )
 
 
 _OTHER_KEYS: Final = {

@@ -95,7 +95,7 @@ def read_cases(text: str) -> Iterator[tuple[Position, Case]]:
         try:
             yield marker.position(()), read_case(marker.document, marker.value)
         except InterpretationError as error:
-            raise TextError(str(error), *marker.position(())) from error
+            raise TextError(str(error), *marker.position(error.path)) from error
 
 
 def read_items(text: str) -> list[tuple[Marker, StatusItem]]:
