@@ -158,3 +158,9 @@ def test_registration_that_is_switched_off_ignores_the_rest(
 )
 def test_settings_that_cannot_be_name_what_is_wrong(run: Run, arguments: list[str], message: str) -> None:
     assert message in run("serve", *arguments).stderr
+
+
+def test_variable_of_a_switch_with_another_word_says_what_to_write(run: Run) -> None:
+    message = run("serve", env={"KARTA_INTERPRETER_REGISTER": "maybe"}).stderr
+
+    assert message.endswith("'maybe' is not a valid boolean. Write true or false\n")

@@ -165,7 +165,11 @@ class Commands(CommandGroup):
                 return super().invoke(ctx)
         except click.UsageError as error:
             if error.ctx and (hint := meant_argument(error.message, error.ctx)):
-                raise click.UsageError(f"{error.format_message().removesuffix('.')}. {hint}", ctx=error.ctx) from error
+                # All words that click knows for a switch, with the empty one, are not worth reading.
+                raise click.UsageError(
+                    f"{error.format_message().partition(' Recognized values: ')[0].removesuffix('.')}. {hint}",
+                    ctx=error.ctx,
+                ) from error
             raise
         except ModuleNotFoundError as error:
             if problem := missing_extra(ctx.invoked_subcommand or "", error):

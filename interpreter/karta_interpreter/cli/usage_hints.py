@@ -200,6 +200,8 @@ def meant_argument(message: str, ctx: click.Context) -> str:
     """Return a hint about an argument that cannot be used, by the message of click about it."""
     if form := _FORM.match(message):
         return _of_form(form[1], ctx)
+    if "is not a valid boolean" in message:
+        return "Write true or false"
     return _of_extra_argument(message, ctx) if "unexpected extra arg" in message else _of_path(message, ctx)
 
 
