@@ -118,6 +118,7 @@ export interface Row {
   origin: string;
   writtenFrom: string;
   operations: string[];
+  operationsWithMultiplePodTemplatesScheduling: string[];
   components: string[];
   suspend: boolean;
   scripts: string[];
@@ -161,7 +162,6 @@ export interface Kind extends Omit<Row, "compared" | "components" | "suspend"> {
   dependencies: string[];
   references: string[];
   gangScheduling: string[];
-  operationsWithMultiplePodTemplatesScheduling: string[];
 }
 
 export interface Start {

@@ -12,12 +12,12 @@ export function CataloguePage({ rows, go }: { rows: Row[]; go: (to: string) => v
   const [operation, setOperation] = useState(inAddress("operation"));
   useEffect(() => toAddress({ search, group, operation }), [search, group, operation]);
   const groups = useMemo(() => unique(rows.map(groupOf)), [rows]);
-  const operations = useMemo(() => unique(rows.flatMap((row) => row.operations)), [rows]);
+  const operations = useMemo(() => unique(rows.flatMap(askedOf)), [rows]);
   const found = useMemo(() => {
     const words = search.toLowerCase().split(/\s+/).filter(Boolean);
     return rows.filter((row) => {
       const text = [row.kind, row.apiVersion, row.definition, row.origin, row.writtenFrom, ...row.components].join(" ").toLowerCase();
-      const isChosen = (!group || groupOf(row) === group) && (!operation || row.operations.includes(operation));
+      const isChosen = (!group || groupOf(row) === group) && (!operation || askedOf(row).includes(operation));
       return isChosen && words.every((word) => text.includes(word));
     });
   }, [rows, search, group, operation]);
@@ -97,6 +97,11 @@ function Filter(props: { name: string; all: string; values: string[]; value: str
 function groupOf(row: Row): string {
   const [group = "", version] = row.apiVersion.split("/");
   return version ? group : "core";
+}
+
+/** The operations of a kind, with or without Karmada's feature gate MultiplePodTemplatesScheduling. */
+function askedOf(row: Row): string[] {
+  return [...row.operations, ...row.operationsWithMultiplePodTemplatesScheduling];
 }
 
 function unique(values: string[]): string[] {

@@ -46,6 +46,8 @@ async def test_catalogue_lists_all_kinds(get: Get, snapshot: Snapshot) -> None:
     assert row["writtenFrom"].startswith("KubeRay")
     assert row["compared"] > 0
     assert row["components"] == ["head", "worker"]
+    assert "InterpretComponent" not in row["operations"]
+    assert "InterpretComponent" in row["operationsWithMultiplePodTemplatesScheduling"]
 
 
 async def test_kind_has_text_examples_and_comparisons(get: Get) -> None:

@@ -13,6 +13,7 @@ from karta_interpreter.base.k8s.yaml_writer import to_ordered_yaml
 from karta_interpreter.definitions.sources import ORIGIN, ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.registered.description import describe, gate_text, summarize
+from karta_interpreter.engine.registered.operations import find_served, operations_for
 from karta_interpreter.engine.suites import Case, load_suite, without_server_fields
 
 _COMPARISONS: Final[Mapping[str, list[Object]]] = json.loads(
@@ -32,6 +33,9 @@ def rows(snapshot: Snapshot) -> list[Object]:
     return [
         {
             **summarize(entry),
+            "operationsWithMultiplePodTemplatesScheduling": operations_for(
+                entry.definition, find_served(None, entry.definition.gvk), multiple_pod_templates=True
+            ),
             "scripts": sorted(entry.definition.scripts.operations),
             "compared": sum(comparison["comparisons"] for comparison in compared(entry)),
         }

@@ -61,6 +61,8 @@ def test_catalogue_is_filtered_by_group_and_operation(open_page: Open) -> None:
     page = open_page("/catalogue")
     page.get_by_label("Group").select_option("ray.io")
     wait(page, lambda: page.locator(".kinds tbody tr").count() == 4)
+    page.get_by_label("Operation").select_option("InterpretComponent")
+    wait(page, lambda: 0 < page.locator(".kinds tbody tr").count() <= 4)
     page.get_by_label("Operation").select_option("ReviseReplica")
     wait(page, lambda: 0 < page.locator(".kinds tbody tr").count() < 4)
     page.get_by_role("link", name="RayCluster", exact=True).click()
