@@ -299,6 +299,11 @@ JOB: dict[str, Any] = {
             id="components by name",
         ),
         pytest.param(lambda job: job.with_references([3]), "an object is a dict", id="a number as reference"),
+        pytest.param(
+            lambda job: Workload(JOB, job.karta),  # type: ignore[arg-type] # as the row says
+            "then such as .with_references(objects), not (dict, Karta)",
+            id="the object before the Karta",
+        ),
         pytest.param(lambda _: Workload(WRONG, JOB), "object), then such as .with", id="no Karta"),
         pytest.param(
             lambda job: Workload(job.karta, JOB, [JOB]),  # type: ignore[arg-type] # as the row says

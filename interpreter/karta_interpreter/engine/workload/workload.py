@@ -222,7 +222,8 @@ class Workload(Public):
         if not all((isinstance(self.karta, Karta), isinstance(self.any_kind, bool))):
             raise WorkloadError(
                 "write Workload(karta, object), then such as .with_references(objects), "
-                f"not ({', '.join(type(value).__name__ for value in (self.karta, self.object, self.any_kind))})"
+                f"not ({', '.join(type(value).__name__ for value in (self.karta, self.object))}"
+                f"{f', {type(self.any_kind).__name__}' if self.any_kind is not False else ''})"
             )
         check_kind(self.object, None if self.any_kind else self.karta.gvk, "a workload")
         # As Karta's component factory, which rejects it.
