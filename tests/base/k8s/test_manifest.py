@@ -119,6 +119,8 @@ def test_yaml(text: str, expected: JSON) -> None:
         pytest.param("a: b: c", (1, 5), "quote a value that has `: ` in it", id="two colons"),
         pytest.param("a: [1, 2", (2, 1), "or ends with ] here", id="an open bracket"),
         pytest.param("a: 'x", (1, 4), "this quote is never closed", id="an open quote"),
+        pytest.param("# b\n  a: 1\nb: 2", (2, 3), "the first line is indented", id="only the first key is deeper"),
+        pytest.param("  a: 1\n  c: 1\nb: 2", (3, 1), "this belongs to nothing above", id="two keys are deeper"),
         pytest.param("a: 1\n b: 2", (2, 3), "indent it like the keys above it", id="a key that is deeper"),
         pytest.param(
             "a:\n    b: 1\n  c: 2", (3, 3), "a key must begin here: indent it like", id="a key between two levels"

@@ -56,6 +56,7 @@ _CULPRITS = {
         "this is not a space but U+00A0, a no-break space, or one that looks like it: write a space instead"
     ),
 }
+_FIRST_INDENTED = re.compile(r"(?:\A|^---.*\n)(?:#.*\n)*( +)\S.*\n\Z", re.MULTILINE)
 _QUOTED = "a value with `: `, `, ` or brackets needs quotes, as a jq path with [ ] does"
 # By the problem in the words of libyaml: the mistake, and whether it is where the context of the problem begins.
 _PROBLEMS = {
@@ -497,6 +498,11 @@ def _mistake(err: yaml.MarkedYAMLError, text: str) -> ManifestError:
         for pattern, message in _CULPRITS.items():
             if match := pattern.search(lines[number]):
                 return _error(message, _place(number, match.start(1)))
+    if (err.problem or "").endswith("<document start>") and (first := _FIRST_INDENTED.search(text[: mark.index])):
+        return _error(
+            "the first line is indented, and the next ones are not: remove the blanks before it",
+            _place_at(text, first.end(1)),
+        )
     before = text[: mark.index].rstrip()
     quote = before.rfind(before[-1:], 0, -1)
     if before.endswith(("'", '"')) and "\n" in before[quote:]:
