@@ -104,6 +104,26 @@ def test_tokens_without_a_user_are_logged(tmp_path: Path, caplog: pytest.LogCapt
     assert [record.getMessage() for record in caplog.records] == ["tokens have no user"]
 
 
+async def test_reason_why_the_file_cannot_be_used_is_logged_until_it_changes(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "tokens"
+    path.write_text(f"{OLD} ada\n", encoding="utf-8")
+    file = TokenFile(path)
+
+    for text in ("short ada\n", "short ada\n", " \n", f"{OLD} ada\n", " \n"):
+        path.write_text(text, encoding="utf-8")
+        with suppress(ApiError):
+            await file.user(OLD)
+
+    reasons = [record.__dict__["fields"]["reason"] for record in caplog.records]
+    assert [reason.removeprefix(f"the token file {path} cannot be used: ")[:20] for reason in reasons] == [
+        "the token in line 1 ",
+        "it has no token; a l",
+        "it has no token; a l",
+    ]
+
+
 async def test_users_are_those_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "tokens"
     path.write_text(f"\ufeff{OLD}\n  {NEW}   ada lovelace \n", encoding="utf-8")

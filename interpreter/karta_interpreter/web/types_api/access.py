@@ -54,18 +54,21 @@ class TokenFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        try:
-            if unnamed := [user for _, user in self._read() if user.startswith("line ")]:
-                log.warning("tokens have no user", lines=unnamed, hint="write the name of its user behind each token")
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise ServeError(f"the token file {path} cannot be used: {reason}") from error
+        self._logged = ""
+        if unnamed := [user for _, user in self._read() if user.startswith("line ")]:
+            log.warning("tokens have no user", lines=unnamed, hint="write the name of its user behind each token")
 
     async def user(self, token: str) -> str:
-        """Return the name next to the token. Raises ApiError: 401, or 503 if the file cannot be used."""
+        """Return the name next to the token. Raises ApiError: 401, or 503 if the file cannot be used.
+
+        Its user cannot mend the file, so the log has the reason, once until it changes.
+        """
         try:
-            pairs = self._read()
-        except (OSError, ValueError) as error:
+            pairs, self._logged = self._read(), ""
+        except ServeError as error:
+            if str(error) != self._logged:
+                log.warning("requests are refused", reason=str(error))
+            self._logged = str(error)
             raise unavailable("the token file cannot be used") from error
         # All of them are compared: how long it takes gives nothing away.
         users = [name for text, name in pairs if hmac.compare_digest(text.encode(), token.encode())]
@@ -79,6 +82,13 @@ class TokenFile:
         """Allow everything."""
 
     def _read(self) -> list[tuple[str, str]]:
+        try:
+            return self._pairs()
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise ServeError(f"the token file {self._path} cannot be used: {reason}") from error
+
+    def _pairs(self) -> list[tuple[str, str]]:
         # Editors on Windows begin a file with a byte order mark.
         fields = {
             number: line.split(maxsplit=1)
