@@ -175,6 +175,12 @@ def test_wrong_usage(run: Run, arguments: list[str]) -> None:
     assert result.stderr
 
 
+def test_url_without_a_scheme_names_the_option_and_what_to_write(run: Run) -> None:
+    message = run("doctor", "--url", "localhost:9443").stderr
+
+    assert "'--url': 'localhost:9443' is not a URL of https: write https:// before host and port" in message
+
+
 NO_KUBECONFIG = "the kubeconfig nowhere cannot be used: there is no such file"
 
 

@@ -51,6 +51,7 @@ Examples:
 )
 @click.option(
     "--url",
+    type=ObjectName("a URL of https: write https:// before host and port", "|https://.+"),
     default="",
     metavar="URL",
     help="Dial this, such as a forwarded port, not the registered address. The path stays the registered one; "
