@@ -151,6 +151,7 @@ def _series() -> Iterator[tuple[str, str, list[str], str]]:
     shown = Metrics()
     shown.answered("Retain", GVK("batch", "v1", "Job"), 200, 0.1)
     shown.refused(503)
+    shown.recorded("written")
     shown.show_budget(Budget())
     for gauge in [name for name in GAUGES if name != "definitions_bytes"]:
         shown.show(gauge, lambda: 0.0)

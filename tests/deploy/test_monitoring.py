@@ -56,6 +56,7 @@ def shown() -> dict[str, set[str]]:
     for code in (200, 400, 404, 422, 500, 504):
         metrics.answered("Retain", GVK("batch", "v1", "Job"), code, 0.1)
     metrics.refused(503)
+    metrics.recorded("written")
     metrics.show_budget(Budget())
     for gauge in GAUGES.keys() - {"definitions_bytes"}:
         metrics.show(gauge, lambda: 0.0)

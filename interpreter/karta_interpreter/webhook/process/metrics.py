@@ -88,7 +88,7 @@ class Metrics:
         self._scripts = self._gauge("scripts", "Scripts that answer an operation of a kind.", "operation", "kind")
         self.certificate_failed = self._counter("certificate_errors", "Certificates that could not be loaded.").inc
         recorded = self._counter(
-            "recorded_calls", "With --record: calls that were written, dropped, or failed to be written.", "outcome"
+            "recorded_calls", "With --record: calls to be written; outcomes are written, dropped, failed.", "outcome"
         )
         self.recorded: Callable[[str], None] = lambda outcome: recorded.labels(outcome).inc()
 
