@@ -12,6 +12,7 @@ from karta_interpreter.definitions.karta.annotations import (
     LeftOut,
     Retained,
 )
+from karta_interpreter.definitions.karta.identity import ROOT_STATUS
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.evaluation.status import Status
 from karta_interpreter.languages.jq.syntax.printer import render
@@ -384,6 +385,20 @@ def test_healthy_statuses_beside_an_expression_only_order_statuses(orchestra: Ra
     (finding,) = findings_of(raw)
     assert (finding.severity, finding.rule) == (Severity.WARNING, "annotation-healthy-statuses")
     assert "does not decide InterpretHealth beside health; AggregateStatus and exports read it" in finding.message
+
+
+@rows(
+    ("statuses", "mapped"),
+    [
+        pytest.param("Initializing, Running", "running", id="Running"),
+        pytest.param("Completed", "running", id="the end of a workload"),
+        pytest.param("Initializing", "degraded", id="a Karta without Running"),
+    ],
+)
+def test_healthy_statuses_may_leave_out(orchestra: Raw, findings_of: FindingsOf, statuses: str, mapped: str) -> None:
+    mappings = {mapped: [{"byConditions": [{"type": "Playing", "status": "True"}]}]}
+    raw = edit.set_value(orchestra, (*ROOT_STATUS, "statusMappings"), mappings)
+    assert findings_of(annotated(raw, **{"healthy-statuses": statuses})) == []
 
 
 def test_expressions_of_annotations_count_as_bounded(orchestra: Raw) -> None:

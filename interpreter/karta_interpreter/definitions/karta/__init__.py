@@ -65,6 +65,7 @@ from karta_interpreter.definitions.karta.reference_resolver import (
     resolved,
 )
 from karta_interpreter.definitions.karta.status_rules import (
+    AT_WORK,
     FAILING,
     MATCHING_ORDER,
     TRANSITIONAL,
@@ -77,6 +78,7 @@ from karta_interpreter.definitions.karta.status_rules import (
 __all__ = [
     "ADDING_UP",
     "API_GROUP",
+    "AT_WORK",
     "CORE",
     "FAILING",
     "KARTA",

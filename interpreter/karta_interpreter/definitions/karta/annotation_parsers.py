@@ -31,7 +31,7 @@ from karta_interpreter.definitions.karta.expressions import (
     whole_places,
 )
 from karta_interpreter.definitions.karta.rules import violation
-from karta_interpreter.definitions.karta.status_rules import Status
+from karta_interpreter.definitions.karta.status_rules import AT_WORK, Status
 from karta_interpreter.languages.jq import most_outputs, owner_of, parse, render, syntax as ast
 from karta_interpreter.languages.lua.reading import read_scripts
 from karta_interpreter.languages.lua.script import Scripts
@@ -131,10 +131,23 @@ def _form_of(entry: Object, form: str, other: str) -> str:
 def parse_healthy_statuses(annotation: AnnotationText) -> frozenset[Status]:
     """Return the statuses. With the annotation ``health`` they do not decide InterpretHealth."""
     names = annotation.names("status", list(Status))
+    rules = annotation.karta.spec.structure_definition.root_component.status_definition
     if "health" in annotation.parsed:
         annotation.warn(
             "does not decide InterpretHealth beside health; AggregateStatus and exports read it",
             "remove it unless the order of statuses should differ",
+        )
+    # A list with Completed may mean the end of a workload only.
+    elif (
+        rules
+        and rules.status_mappings.running
+        and not annotation.findings
+        and {Status.RUNNING, Status.COMPLETED}.isdisjoint(names)
+    ):
+        better = ", ".join(status for status in Status if status in AT_WORK.union(names))
+        annotation.warn(
+            "leaves out Running, which the Karta maps: a running workload is unhealthy",
+            f"the list replaces the default: write {better}",
         )
     return frozenset(map(Status, names))
 

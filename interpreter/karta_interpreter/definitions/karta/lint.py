@@ -44,7 +44,7 @@ from karta_interpreter.definitions.karta.model import (
 )
 from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.schema_types import expressions_of
-from karta_interpreter.definitions.karta.status_rules import MATCHING_ORDER, Status
+from karta_interpreter.definitions.karta.status_rules import AT_WORK, MATCHING_ORDER, Status
 from karta_interpreter.definitions.karta.validation import repeated
 from karta_interpreter.languages.jq import render
 from karta_interpreter.languages.lua.customization import misspelt
@@ -287,8 +287,7 @@ def _status(definition: StatusDefinition, parsed: Sequence[Parsed], annotations:
         yield violation("status-mappings-empty", (*ROOT_STATUS, "statusMappings"))
     asked = (annotations.operations or frozenset(Operation)) - annotations.lua.operations
     by_mappings = Operation.INTERPRET_HEALTH in asked and not (annotations.health or annotations.healthy_statuses)
-    healthy = {Status.RUNNING, Status.COMPLETED, Status.SUSPENDED}
-    if status_of and by_mappings and healthy.isdisjoint(status_of.values()):
+    if status_of and by_mappings and AT_WORK.isdisjoint(status_of.values()):
         yield violation("never-healthy", (*ROOT_STATUS, "statusMappings"))
 
 
@@ -309,7 +308,7 @@ def _by_phase(matcher: StatusMatcher, definition: StatusDefinition) -> StatusMat
 def _two_statuses(path: Path, matcher: StatusMatcher, *both: Status) -> Finding:
     message, hint = f"{matcher.by_phase or 'the same matcher'} means both {' and '.join(both)}", "keep it in one list"
     # A failed workload is never healthy, and Karmada evicts unhealthy ones.
-    if matcher.by_phase and Status.FAILED in both and {Status.RUNNING, Status.COMPLETED, Status.SUSPENDED} & {*both}:
+    if matcher.by_phase and Status.FAILED in both and AT_WORK.intersection(both):
         return error("matcher-in-two-statuses", path, message, hint)
     return warning("matcher-in-two-statuses", path, message, f"{hint}, or add conditions that differ")
 

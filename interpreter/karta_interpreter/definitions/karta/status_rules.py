@@ -43,6 +43,7 @@ MATCHING_ORDER = (
 
 
 FAILING = frozenset({Status.FAILED, Status.DEGRADED})
+AT_WORK = frozenset({Status.RUNNING, Status.COMPLETED, Status.SUSPENDED})
 TRANSITIONAL = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING})
 
 

@@ -1,12 +1,11 @@
 """InterpretHealth: does the workload do what it should in this cluster?"""
 
 from karta_interpreter.base.k8s import Object, Projection, generation, get
-from karta_interpreter.definitions.karta import FAILING, TRANSITIONAL, Definition
+from karta_interpreter.definitions.karta import AT_WORK, FAILING, TRANSITIONAL, Definition
 from karta_interpreter.engine.evaluation import Status, match_status, status_match_reads
 from karta_interpreter.engine.operations.interpret_status import observed_generation
 
-_AT_WORK = frozenset({Status.RUNNING, Status.COMPLETED, Status.SUSPENDED})
-_WAITING_OR_AT_WORK = _AT_WORK | TRANSITIONAL
+_WAITING_OR_AT_WORK = AT_WORK | TRANSITIONAL
 
 
 def interpret_health(definition: Definition, obj: Object) -> bool:
@@ -55,7 +54,7 @@ def healthy_statuses(definition: Definition) -> frozenset[Status]:
     named, rules = definition.annotations.healthy_statuses, definition.status
     if named is not None:
         return named
-    return _WAITING_OR_AT_WORK if rules is not None and rules.completes else _AT_WORK
+    return _WAITING_OR_AT_WORK if rules is not None and rules.completes else AT_WORK
 
 
 def is_stale(definition: Definition, obj: Object) -> bool:
