@@ -184,7 +184,7 @@ def test_document_that_is_not_a_karta_is_refused(value: JSON, message: str) -> N
         ),
         pytest.param(
             (*STATUS, "statusMappings", "failed", 0, "byConditions", 0, "status"), True,
-            "must be a string, not a boolean", "quotes", id="an unquoted True",
+            "must be a string, not a boolean", 'write "True"', id="an unquoted True",
         ),
         pytest.param(
             (*STATUS, "statusMappings", "running"), {"byPhase": "x"}, "must be a list, not an object", "dash",

@@ -108,6 +108,8 @@ def wrong_type(misfit: Misfit, expected: str) -> Finding:
     got = type_name(misfit.value)
     is_text_of_list = expected == "a list" and got != "an object"
     hint = _by_value(misfit, expected) or ("" if is_text_of_list else BY_TYPES.get((expected, got), ""))
+    if misfit.name == "status" and isinstance(misfit.value, bool):
+        hint = f'write "{misfit.value}"'
     if expected in ("an object", "a list") and not hint and misfit.annotation is not str:
         hint = _in_shape(misfit)
     return error("schema", misfit.path, f"must be {expected}, not {got}", hint)
