@@ -282,6 +282,30 @@ def test_warning_about_a_misspelt_device(define: Define, name: str, meant: str) 
     assert notes == ([expected] if meant else [])
 
 
+@rows(
+    ("resources", "found"),
+    [
+        pytest.param({"limits": {"nvidia.com/gpu": "1"}}, ["nvidia.com/gpu is in resources.limits"], id="a device"),
+        pytest.param(
+            {"requests": {"cpu": "2", "ephemeral-storage": "1Gi"}},
+            ["ephemeral-storage is in resources.requests"],
+            id="storage",
+        ),
+        pytest.param({"limits": {"cpu": "2", "memory": "4Gi", "hugepages-2Mi": "4Mi"}}, [], id="what a pod may have"),
+    ],
+)
+def test_resource_of_containers_alone_is_none_of_a_whole_pod(
+    define: Define, resources: dict[str, Any], found: list[str]
+) -> None:
+    template = pods()
+    template["spec"]["resources"] = resources
+
+    notes = [fact.note for fact in warnings_about(define(), train(HOT | {"template": template}))]
+
+    may = "of the whole pod, which may have cpu, memory and hugepages only: write it in a container"
+    assert notes == [f"group: {note} {may}" for note in found]
+
+
 def test_memory_in_thousandths_of_a_byte_has_another_unit(define: Define) -> None:
     obj = train({"name": "hot", "template": pods(resources={"limits": {"memory": "512m"}})})
 

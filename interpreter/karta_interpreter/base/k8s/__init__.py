@@ -36,6 +36,7 @@ from karta_interpreter.base.k8s.requirements import (
     Counting,
     PodRequirements,
     implausible,
+    is_of_pods,
     merge_requirements,
     pod_requirements,
 )
@@ -97,6 +98,7 @@ __all__ = [
     "get",
     "grouped",
     "implausible",
+    "is_of_pods",
     "json_pointer",
     "label",
     "merge_requirements",

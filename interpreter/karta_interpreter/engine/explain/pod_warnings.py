@@ -15,6 +15,7 @@ from karta_interpreter.base.k8s import (
     field_path,
     get,
     implausible,
+    is_of_pods,
     parts_of,
     pod_requirements,
 )
@@ -203,6 +204,18 @@ def amount_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             {"resources": {"requests": get(spec, ("overhead",))}},
         ]
         found = [*implausible({**request, "memory": 0})]  # which is rounded: the containers have it as it is written
+        found += [
+            (
+                "amount-rejected",
+                (
+                    f"{name} is in resources.{part} of the whole pod, which may have cpu, memory and hugepages only: "
+                    "write it in a container"
+                ),
+            )
+            for part in ("requests", "limits")
+            for name in get(spec, ("resources", part)) or ()
+            if not is_of_pods(name)
+        ]
         for container in containers:
             amounts = [get(container, ("resources", part)) or {} for part in ("requests", "limits")]
             found += implausible(*amounts, of_pod=False)
