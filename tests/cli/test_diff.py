@@ -163,6 +163,18 @@ def test_object_is_not_taken_for_a_side(run: Run, files: Path) -> None:
         )
 
 
+def test_objects_are_not_compared_with_each_other(run: Run, files: Path) -> None:
+    (files / "new.yaml").write_text((files / "job.yaml").read_text())
+    for arguments in ("job.yaml new.yaml", "--from job.yaml --to new.yaml", "--from job.yaml new.yaml"):
+        result = run("diff", *arguments.split())
+
+        assert result.exit_code == 2
+        assert result.stderr == (
+            "error: job.yaml, new.yaml are objects: diff compares what two definitions (--from, --to) answer about the "
+            "same object; `interpret` answers about each\n"
+        )
+
+
 def test_desired_replica_is_asked(run: Run) -> None:
     result = _diff(run, "karta.yaml", "doubled.yaml", "--object", "job.yaml", "--desired-replica", "10")
 

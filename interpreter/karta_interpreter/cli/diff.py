@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from karta_interpreter.base.findings import count
+from karta_interpreter.base.findings import count, listed
 from karta_interpreter.base.k8s import GVK, JSON, MOST_REPLICAS, Object
 from karta_interpreter.cli.calls import ask
 from karta_interpreter.cli.changes import (
@@ -101,11 +101,8 @@ def command(
     of a difference from Karmada's own script is shown. The exit code is 1 when an answer differs, or if neither side
     has a definition for any object.
     """
-    if not (before and after):
-        raise _one_sided(before, after, files)
-    if not (paths := files + paths):
-        given = NO_OBJECT.partition(";")[0]
-        raise UsageProblem(f"error: {given}; --from and --to take definitions, which answer about it")
+    if not ((paths := files + paths) and before and after):
+        raise _incomplete(before, after, files)
     check_stdin([*before, *after, *paths])
     compared_sides = Side(before), Side(after)
     questions = read_questions(
@@ -141,7 +138,16 @@ def command(
     )
 
 
-def _one_sided(before: tuple[str, ...], after: tuple[str, ...], files: tuple[str, ...]) -> UsageProblem:
+def _incomplete(before: tuple[str, ...], after: tuple[str, ...], files: tuple[str, ...]) -> UsageProblem:
+    texts = before + after + files
+    if len(texts) > 1 and all(map(holds_objects, texts)):
+        return UsageProblem(
+            f"error: {listed(texts)} are objects: diff compares what two definitions (--from, --to) answer about the "
+            "same object; `interpret` answers about each"
+        )
+    if before and after:
+        given = NO_OBJECT.partition(";")[0]
+        return UsageProblem(f"error: {given}; --from and --to take definitions, which answer about it")
     objects = [*filter(holds_objects, files)]  # other names are meant to be sides
     words = iter([word for word in files if word not in objects])
     named = [
