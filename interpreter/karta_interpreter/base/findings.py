@@ -192,6 +192,8 @@ BY_TYPES: Final = {
 }
 """How a value is written, by the expected type and its own."""
 
+SEVERAL_NAMES: Final = "write {} in front of each name, or spaces between names in its variable"
+
 _ALIKE = 0.7
 _ALIKE_WORDS = 0.6  # of three letters, two may have changed places
 _ALMOST_EQUAL = 0.9

@@ -12,6 +12,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from karta_interpreter.base.findings import SEVERAL_NAMES
 from karta_interpreter.base.k8s import MOST_REPLICAS, Counting
 from karta_interpreter.definitions.karta import catalogue_files
 from karta_interpreter.engine.operations import Operation, Options
@@ -56,7 +57,11 @@ class ObjectName(click.types.StringParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401 - click's signature
         """Return the name. Anything else is a usage error."""
         if not re.fullmatch(self.pattern, value):
-            several = "; give one at a time, without a comma" * ("," in value)
+            several = (
+                f"; {SEVERAL_NAMES.format(param.opts[0])}"
+                if isinstance(param, click.Option) and param.multiple and "," in value
+                else ""
+            )
             self.fail(f"{value!r} is not {self.noun}{several}", param, ctx)
         return str(value)
 

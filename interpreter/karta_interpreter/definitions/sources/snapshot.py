@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from karta_interpreter.base.findings import Finding, did_you_mean, error, warning
+from karta_interpreter.base.findings import SEVERAL_NAMES, Finding, did_you_mean, error, warning
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.languages.lua.script import Scripts
@@ -120,11 +120,7 @@ class Selection:
             own = kind.lower().replace(".", "/").split("/")[-1]
             same = [name for name in alike if name.lower().split("/")[-1] == own]
             is_list = not {*",;:| "}.isdisjoint(kind)
-            hint = (
-                f"write {flag} in front of each name, or spaces between names in its variable"
-                if is_list
-                else did_you_mean(kind, same or alike)
-            )
+            hint = SEVERAL_NAMES.format(flag) if is_list else did_you_mean(kind, same or alike)
             yield warning("unknown-kind", (), f"{flag} {kind}: there is no definition for it", hint)
 
 
