@@ -274,7 +274,7 @@ def test_script_that_names_another_field_is_warned_of(run: Run, files: Path) -> 
     result = run("interpret", *_ONLY, "--operation", "InterpretReplica")
 
     assert result.exit_code == 0
-    assert "scripts.yaml:14:48: warning [spec-for-template]" in result.stderr
+    assert "scripts.yaml:14:43: warning [spec-for-template]" in result.stderr
     assert [line for line in result.stderr.splitlines() if line.startswith("warning:")] == [
         "warning: the script names a field replica, and the object has replicas: is that meant?",
         (

@@ -67,7 +67,7 @@ def test_operations_of_karmada_have_fields() -> None:
         "replicaRevision": ("ReviseReplica", "ReviseReplica(a, b)"),
     }
     text = "".join(
-        f"    {field}: {{luaScript: 'function {function} a.status = {{}} return (a) end'}}\n"
+        f"    {field}: {{luaScript: 'function {function} local c = a c.status = {{}} return c end'}}\n"
         for field, (_, function) in fields.items()
     )
 

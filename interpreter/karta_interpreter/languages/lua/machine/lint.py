@@ -9,8 +9,9 @@ from typing import Final, NamedTuple
 from karta_interpreter.base.errors import LuaSyntaxError
 from karta_interpreter.base.findings import closest, did_you_mean
 from karta_interpreter.base.karmada import OWN_FUNCTIONS, SLOTS, ScriptField
-from karta_interpreter.languages.lua.machine.misread import FLAGS, IN_LINE, MISREAD, WORDS
+from karta_interpreter.languages.lua.machine.misread import IN_LINE, WORDS, misread
 from karta_interpreter.languages.lua.machine.names import METHODS, FunctionValue, Mention, Names
+from karta_interpreter.languages.lua.machine.syntax import Node, nodes_of
 from karta_interpreter.languages.lua.results import must_return
 
 FORBIDDEN: Final = frozenset(
@@ -78,28 +79,7 @@ _OPERATORS: Final = {
     ".": "a field is read by `.`, and `:` calls a function",
 }
 _COMMENT: Final = re.compile("--.*")
-# A text with the `+` before or behind it, if any. The third group is a text that is a number.
-_TEXT_SUM: Final = re.compile(r"""(\+\s*)?(["'])(?:([\d.\s]+)|(?:\\.|(?!\2).)*)\2(\s*\+)?""")
-_QUANTITY: Final = re.compile(r"""["']\d+(?:\.\d+)?(?:m|[KMGTPE]i?)["']""")
-# A literal that is returned, by its noun.
-_RETURNED: Final = re.compile(
-    r"""\breturn +(?:[^\n;(,]{0,200}\bor +)?"""
-    r"""(?:(?P<text>"[^"\n]*"|'[^'\n]*')|(?P<number>\d+)|(?P<boolean>true|false)"""
-    r"|(?P<nil>nil)|(?P<table>\{(?:[^{}\n]|\{[^{}\n]*\})*\})) *(?=,|;|\bend\b|$)"
-    r"|\breturn\b(?P<nothing>)(?=\s*(?:;|(?:end|else|elseif|until)\b))",
-    re.MULTILINE,
-)
-# The function that answers, up to the next one that begins a line. The group is its name.
-_ANSWERING: Final = r"^(?:function +(?=NAME\b)|(?=NAME *= *function\b))(?:(?!^(?:local +)?function\b).)*"
-# A part of a pod template where the whole belongs, as an argument of a function of Karmada.
-_SPEC_GIVEN: Final = re.compile(r"\bkube\.(accuratePodRequirements|getPodDependencies)\( *([\w.]+)\.spec *[,)]")
-# The end of a function whose last statement is a loop, an `if` without `else`, or an `else` without a result.
-_FALLS_THROUGH: Final = re.compile(
-    r"\A(?!.*\b(?:else|while|repeat|goto|error)\b).*\bend\s+end\s*\Z"
-    r"|^( {1,16})(?:if|elseif|for)\b[^\n]*\n(?:(?:\1 [^\n]*| *)\n)*+\1end\s+end\s*\Z"
-    r"|^( {1,16})else *\n(?:(?:\2 (?![^\n]*\b(?:return|error|goto)\b)[^\n]*| *)\n)*+\2end\s+end\s*\Z",
-    FLAGS,
-)
+_LITERALS: Final = frozenset(("text", "number", "boolean", "nil", "table"))
 # A suggestion compares a name with all others, and a script of 256 KiB can have thousands of both.
 _MOST_SHOWN: Final = 50
 _MOST_GUESSES: Final = 20
@@ -126,22 +106,20 @@ _warning: Final = partial(Lint, "warning")
 
 def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Lint]:
     """Return all findings in the script of an operation, in the order of its lines. ``names_of`` compiles it."""
-    code = _COMMENT.sub("", text)
     try:
         names = names_of(text)
     except LuaSyntaxError as err:
-        return [_syntax_error(err, code)]
+        return [_syntax_error(err, _COMMENT.sub("", text))]
+    nodes = nodes_of(text)
     lints = [
         *_function(operation, names),
         *_globals(SLOTS[operation], names),
         *_rejected(names),
-        *_misread(names),
-        *_matched(code),
+        *_habits(names),
+        *(_warning(*found) for found in misread(nodes)),
     ]
-    answering = re.search(_ANSWERING.replace("NAME", SLOTS[operation].function), code, FLAGS)
-    # A function inside of it may return anything.
-    if answering and answering[0].count("function") == 1 and not any(found.fatal for found in lints):
-        lints += _wrong_returns(operation, answering[0].rstrip(), 1 + code.count("\n", 0, answering.start()))
+    if not any(found.fatal for found in lints):
+        lints += _wrong_returns(operation, nodes)
     return _shortened(sorted(lints, key=attrgetter("line")))
 
 
@@ -155,8 +133,8 @@ def _syntax_error(err: LuaSyntaxError, code: str) -> Lint:
     return Lint("error", "lua-syntax", str(err), hint, err.line, fatal=True)
 
 
-# What the names show: kept values, functions that nothing has, lists from 0.
-def _misread(names: Names) -> Iterable[Lint]:
+def _habits(names: Names) -> Iterable[Lint]:
+    """Return the findings about names: kept values, and functions that nothing has."""
     return (
         *(
             _warning(
@@ -167,11 +145,6 @@ def _misread(names: Names) -> Iterable[Lint]:
                 name,
             )
             for name, line in names.kept
-        ),
-        *(
-            _warning("script-misread", f"this hardly does what is meant: {what}", hint, line, word)
-            for (word, line), what, hint in names.misread
-            if word not in names.own_members
         ),
         *(
             _warning(
@@ -203,80 +176,66 @@ def _misread(names: Names) -> Iterable[Lint]:
             for module, members in MODULES.items()
             if name in members - names.own_members and module != "string"
         ),
-        *(
-            _warning("index-zero", f"{name}[0] is nil: lists of Lua begin with 1", f"write {name}[1]", line, name)
-            for name, line in (() if "0" in names.own_members else names.zeros)
-        ),
     )
 
 
-# What patterns find in the text without its comments.
-def _matched(code: str) -> Iterable[Lint]:
-    return (
-        *(
-            _warning(
-                "text-sum",
-                "`+` adds numbers, and this text is none",
-                "add quantities by `kube.resourceAdd(a, b)`"
-                if _QUANTITY.search(match[0])
-                else "texts are joined by `..`",
-                line,
-                match[0],
-            )
-            for match, line in ((match, code.count("\n", 0, match.start()) + 1) for match in _TEXT_SUM.finditer(code))
-            if (match[1] or match[4]) and not match[3]
-        ),
-        *(
-            _warning(
-                "spec-for-template",
-                f"kube.{match[1]} takes a pod template, and {match[2]}.spec is what a template has in spec",
-                f"write {match[2]}, or {{spec = {match[2]}.spec}} around a pod spec",
-                code.count("\n", 0, match.start()) + 1,
-                match[1],
-            )
-            for match in _SPEC_GIVEN.finditer(code)
-        ),
-        *(
-            _warning(
-                "script-misread",
-                f"this hardly does what is meant: {what}",
-                hint,
-                code.count("\n", 0, match.start(match.lastindex or 0)) + 1,
-                match[match.lastindex or 0],
-            )
-            for pattern, (what, hint) in MISREAD.items()
-            for match in pattern.finditer(code)
-        ),
-    )
+def _wrong_returns(operation: str, nodes: Sequence[Node]) -> Iterator[Lint]:
+    """Yield the ends of the function of an operation that give something else than Karmada takes."""
+    named = SLOTS[operation].function
+    functions = [node for node in nodes if node.kind == "function" and node.parts[0].word == named]
+    if not functions:
+        return
+    body = functions[-1].parts[-1]
+    if operation != "InterpretComponent" and not _always_returns(body):
+        message = f"{named} may end without a return, so Karmada gets no answer"
+        line = functions[-1].line + functions[-1].text.count("\n", functions[-1].start, functions[-1].end)
+        yield _warning("no-return", message, "write return VALUE before this `end`", line, "end")
+    for node in nodes:
+        if node.kind == "return" and node.function is body.function and (what := _unexpected(operation, node)):
+            yield _warning("wrong-return", f"{must_return(operation)}, and this is {what}", "", node.line, "return")
 
 
-def _wrong_returns(operation: str, code: str, first_line: int) -> Iterator[Lint]:
-    expected = {"InterpretHealth": "boolean", "InterpretReplica": "number"}.get(operation, "table")
-    if operation != "InterpretComponent" and (not re.search(r"\breturn\b", code) or _FALLS_THROUGH.search(code)):
-        yield _warning(
-            "no-return",
-            f"{SLOTS[operation].function} may end without a return, so Karmada gets no answer",
-            "write return VALUE before this `end`",
-            code.count("\n", 0, code.rindex("end")) + first_line,
-            "end",
-        )
-    for match in _RETURNED.finditer(code):
-        is_entry = operation in ("InterpretDependency", "InterpretComponent") and re.match(
-            r"\{\s*\w+\s*=", match["table"] or ""
-        )
+def _unexpected(operation: str, returned: Node) -> str:
+    """Name a literal that is returned, or return "" if it may be the answer of an operation."""
+    if not returned.parts:
         # A whole without components is nil.
-        if is_entry or match.lastgroup not in (
-            (expected, "nil", "nothing") if operation == "InterpretComponent" else (expected,)
-        ):
-            is_nil = match.lastgroup in ("nil", "nothing")
-            what = "one entry without the outer { }" if is_entry else f"{'' if is_nil else 'a '}{match.lastgroup}"
-            yield _warning(
-                "wrong-return",
-                f"{must_return(operation)}, and this is {what}",
-                "",
-                code.count("\n", 0, match.start()) + first_line,
-                "return",
-            )
+        return "" if operation == "InterpretComponent" else "nothing"
+    value = returned.parts[0]
+    while value.kind == "binary" and value.word == "or":
+        value = value.parts[1]
+    kind = value.kind
+    if kind == "constant":
+        kind = "nil" if value.word == "nil" else "boolean"
+    if kind == "table" and operation in ("InterpretDependency", "InterpretComponent") and _is_entry(value):
+        return "one entry without the outer { }"
+    expected = {
+        "InterpretHealth": ("boolean",),
+        "InterpretReplica": ("number",),
+        "InterpretComponent": ("table", "nil"),
+    }
+    if kind not in _LITERALS or kind in expected.get(operation, ("table",)):
+        return ""
+    return kind if kind == "nil" else f"a {kind}"
+
+
+def _is_entry(table: Node) -> bool:
+    first = table.parts[0].parts if table.parts else ()
+    return bool(first[1:]) and first[0].kind == "text"
+
+
+def _always_returns(block: Node) -> bool:
+    """Return whether a block ends by a return, an error, or a loop that may have no end."""
+    if not block.parts:
+        return False
+    last = block.parts[-1]
+    if last.kind == "if":
+        has_else = last.parts[-1].kind == "block"
+        return has_else and all(
+            _always_returns(part.parts[-1] if part.kind == "clause" else part) for part in last.parts
+        )
+    if last.kind == "do":
+        return _always_returns(last.parts[0])
+    return last.kind in ("return", "while", "repeat", "goto") or (last.kind == "call" and last.parts[0].word == "error")
 
 
 def _shortened(lints: list[Lint]) -> list[Lint]:

@@ -51,8 +51,6 @@ METHODS: Final = {
     **dict.fromkeys(("json", "JSON", "yaml", "cjson"), "a script gets its objects as tables, and parses no text"),
 }
 """Hints for functions of other languages, by their names."""
-_PARTS: Final = ("metadata", "spec", "status")
-_STEPS: Final = (".", ":", "[")
 _AROUND: Final = (("", "", 0),) * 4
 
 
@@ -79,8 +77,7 @@ class Names:
     """Every name of a script, in the order of its text. ``locals`` has the locals of all functions, for hints.
 
     ``called`` has the fields that are called, each with the name that it is a field of, or "". ``kept`` has the locals
-    that keep their value in Karmada but get another one here. ``zeros`` has the lists whose entry 0 is read.
-    ``misread`` has code of other languages, with the message and the hint.
+    that keep their value in Karmada but get another one here.
     """
 
     functions: list[FunctionValue] = field(default_factory=list)
@@ -90,8 +87,6 @@ class Names:
     called: list[tuple[Mention, str]] = field(default_factory=list)
     required: list[Mention] = field(default_factory=list)
     kept: list[Mention] = field(default_factory=list)
-    zeros: list[Mention] = field(default_factory=list)
-    misread: list[tuple[Mention, str, str]] = field(default_factory=list)
     own_members: set[str] = field(default_factory=set)
     locals: set[str] = field(default_factory=set)
 
@@ -123,17 +118,12 @@ class _Reader:
         tokens = (token for token in tokens_of(text) if token[0] != "blank")
         # Nothing in front and behind, so that neighbours can be read.
         self._kinds, self.words, self._lines = zip(*_AROUND, *tokens, *_AROUND, strict=True)
-        self._has_type = "type" in self.words  # whose results are compared with "nil"
         self._open: list[tuple[str, set[str]]] = [("", set())]
         self._modules: dict[str, str] = {}
 
     def step(self, at: int) -> None:
         """Take the token at a place."""
         word, opener = self.words[at], self._open[-1][0]
-        if self.words[at : at + 3] == ("[", "0", "]"):
-            self._entry_zero(at)
-        if word in ("length", "#", "in", "not", "conditions", "==", "~="):
-            self._misread(at)
         if word in _CLOSERS and opener:
             self._open.pop()
         if word == "function":
@@ -145,52 +135,6 @@ class _Reader:
             self._declare(self._listed(at + 1 + (self.words[at + 1] == "function")))
         elif self._kinds[at] == "name" and word not in RESERVED_WORDS:
             self._name(at)
-
-    def _entry_zero(self, at: int) -> None:
-        if self.words[at + 3] == "=":
-            self.names.own_members.add("0")
-        elif self._kinds[at - 1] == "name" and self.words[at - 1] not in RESERVED_WORDS:
-            self.names.zeros.append(Mention(self.words[at - 1], self._lines[at]))
-
-    def _misread(self, at: int) -> None:
-        before, word, after, dot, field, step = self.words[at - 1 : at + 5]
-        # An iterator is called, or is a name that has one.
-        source = "".join(self.words[at + 1 : self.words.index("do", at)]) if word == "in" else ""
-        listed = self._listed(at + 1) if word == "not" else ()
-        value = at + 1 + 2 * len(listed)  # behind an operator
-        habits = {
-            (
-                f"`not` is about {'.'.join(listed)} alone, and its result is compared",
-                "write `x ~= y`, or `not (x == y)`",
-            ): (
-                word == "not"
-                and self.words[value - 1] in ("==", "~=")
-                and self.words[value] != "not"
-                and (self._kinds[value] != "name" or self.words[value] == "nil" or len(listed) > 1)
-            ),
-            (f"a new table is never `{word}` to another", "`next(x) == nil` is true of an empty one"): (
-                word in ("==", "~=") and (after, dot) == ("{", "}")
-            ),
-            (f"{after} is a text, which an absent value never equals", "write nil without quotes"): (
-                word in ("==", "~=")
-                and after.strip("\"'") == "nil" != after
-                and before != ")"
-                and (self.words[at - 2] == "." or not self._has_type)
-            ),
-            ("conditions are a list, which has no entry by name", "look for it: for _, each in ipairs(LIST) do"): (
-                (before, word, after) == (".", "conditions", "[") and self._kinds[at + 2] == "text"
-            ),
-            ("a list has no .length: it is nil", f"the length of a list is written #{self.words[at - 2]}"): (
-                (before, word) == (".", "length") and after not in ("=", "(")
-            ),
-            (f"#{after}.{field} is 0: it is an object, and # counts lists", "compare a field of it with nil"): (
-                (word, dot) == ("#", ".") and field in _PARTS and step not in _STEPS
-            ),
-            (f"`for` cannot go through {source} itself", f"write ipairs({source}), or pairs for an object"): (
-                "." in source and "(" not in source
-            ),
-        }
-        self.names.misread += [(Mention(word, self._lines[at]), *said) for said, is_so in habits.items() if is_so]
 
     def _declare(self, names: Sequence[str]) -> None:
         self._open[-1][1].update(names)
