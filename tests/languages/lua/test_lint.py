@@ -867,6 +867,11 @@ def test_habit_of_another_language_is_misread(operation: str, line: str, written
         pytest.param("InterpretReplica", "if a.cpu < a.b.cpu then end", id="amounts that are numbers"),
         pytest.param("Retain", "local x = a.labels or {}\n  x.y = b.y\n  a.labels = x", id="a table that is set"),
         pytest.param("Retain", "local x = a.labels or {}\n  if x.y == 1 then a.z = 1 end", id="a table that is read"),
+        pytest.param(
+            "Retain",
+            "local x = a.labels or {}\n  x.y = b.y\n  a.labels = next(x) and x or nil",
+            id="a table in a value",
+        ),
         pytest.param("Retain", "local x = b\n  a.y = x.y", id="a name for the other object"),
         pytest.param("Retain", "a.spec.template = b.spec.strategy", id="another field"),
         pytest.param("InterpretStatus", "for k, v in pairs(a.s) do\n    a[k] = v\n  end", id="a loop's key in [ ]"),

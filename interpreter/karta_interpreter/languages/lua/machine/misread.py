@@ -71,6 +71,7 @@ def _entry(read: dict[str, Any]) -> _Entry:
         functions={slot.function: slot.parameters for slot in SLOTS.values() if slot.function in functions},
         where={name: re.compile(where) for name, where in read.get("where", {}).items()},
         unread=read.get("unread", ""),
+        unpassed=read.get("unpassed", ""),
     )
     if "rule" in read:
         return _Entry(pattern, read["rule"], read["what"], read["hint"], read.get("show", ""))

@@ -56,7 +56,7 @@ class Pattern:
     Any pattern of ``code`` is found, if the same function has one of each list of ``around``, and none of ``without``.
     ``functions`` are the functions of Karmada to look at, with the names of their parameters in the patterns. Without
     them, it is all of the script. ``where`` has expressions for the text of placeholders. ``unread`` is the placeholder
-    of a local that nothing reads.
+    of a local that nothing reads, and ``unpassed`` of one that is only asked for fields.
     """
 
     code: Sequence[Node]
@@ -65,6 +65,7 @@ class Pattern:
     functions: Mapping[str, Sequence[str]] = field(default_factory=dict)
     where: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     unread: str = ""
+    unpassed: str = ""
 
 
 class Search:
@@ -74,12 +75,11 @@ class Search:
         self.steps = 0
         self._nodes: dict[tuple[str, str], list[Node]] = {}
         self._inside: dict[tuple[str, str, int], list[Node]] = {}
-        targets = {id(target) for node in nodes if node.kind == "names" for target in node.parts}
-        self._read = {
-            (node.word, id(_outermost(node.function)))
-            for node in nodes
-            if node.kind == "name" and id(node) not in targets
-        }
+        targets = {id(part) for node in nodes if node.kind == "names" for part in node.parts}
+        holders = {id(node.parts[0]) for node in nodes if node.kind == "index"}
+        read = [node for node in nodes if node.kind == "name" and id(node) not in targets]
+        self._read = set(map(_local, read))
+        self._passed = {_local(node) for node in read if id(node) not in holders}
         for node in nodes:
             self._nodes.setdefault(_root(node), []).append(node)
             self._inside.setdefault((*_root(node), id(_outermost(node.function))), []).append(node)
@@ -102,14 +102,16 @@ class Search:
     def _found(self, pattern: Pattern, code: Node, node: Node) -> Found | None:
         match = _Match(self, pattern, node.function)
         found = match.of(code, node, {})
-        if found is None or (
-            pattern.unread and (found[pattern.unread].word, id(_outermost(node.function))) in self._read
-        ):
+        if found is None or self._is_used(pattern, found):
             return None
         found = self._with(match, pattern.around, node, found)
         if found is None or any(self._with(match, [[other]], node, found) is not None for other in pattern.without):
             return None
         return found
+
+    def _is_used(self, pattern: Pattern, found: Found) -> bool:
+        used = ((pattern.unread, self._read), (pattern.unpassed, self._passed))
+        return any(name and _local(found[name]) in locals_ for name, locals_ in used)
 
     def _with(self, match: "_Match", around: Sequence[Sequence[Node]], node: Node, found: Found) -> Found | None:
         """Add the code of the others to that of a node: one of each list, the first that fit together."""
@@ -226,6 +228,11 @@ def _outermost(function: Function) -> Function:
     while function.around and function.around.around:
         function = function.around
     return function
+
+
+def _local(node: Node) -> tuple[str, int]:
+    """Return the word of a node with the function that it is in, for a local is one in all of that function."""
+    return node.word, id(_outermost(node.function))
 
 
 def _is_looked_at(function: Function, pattern: Pattern) -> bool:
