@@ -874,6 +874,7 @@ def test_habit_of_another_language_is_misread(operation: str, line: str, written
         ),
         pytest.param("Retain", "local x = b\n  a.y = x.y", id="a name for the other object"),
         pytest.param("Retain", "a.spec.template = b.spec.strategy", id="another field"),
+        pytest.param("Retain", "a.metadata.annotations['x/y'] = 'true'", id="an annotation that is a text"),
         pytest.param("InterpretStatus", "for k, v in pairs(a.s) do\n    a[k] = v\n  end", id="a loop's key in [ ]"),
         pytest.param("InterpretDependency", "print(a.volume.secret.secretName)", id="a volume's secret"),
         pytest.param(
