@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from lark import Lark
 
-# A tree takes some hundred times the memory of its script. What people write is far shorter.
+# A tree takes up to a thousand times the memory of its script. What people write is far shorter.
 _LONGEST: Final = 100_000
 _LONGEST_LINE: Final = 500
 _QUOTES: Final = re.compile(r"""^(?:["']|\[=*\[)|(?:["']|\]=*\])$""")
