@@ -73,9 +73,9 @@ def test_ways_to_write_the_same_are_one_tree(one: str, other: str) -> None:
     assert shape(pattern_of(one)) == shape(pattern_of(other))
 
 
-@pytest.mark.parametrize("text", ["function", "x = ", "return return", "if a then", "a = 'b", "a.b", "x" * 100_001])
+@pytest.mark.parametrize("text", ["function", "x = ", "return return", "if a then", "a = 'b", "x = 1 " * 20_000])
 def test_text_that_is_no_script_has_no_nodes(text: str) -> None:
-    assert text == "a.b" or not nodes_of(text)
+    assert not nodes_of(text)
 
 
 def test_nodes_know_their_function_and_line() -> None:

@@ -15,16 +15,6 @@ _SPELLINGS: Final = {" =~ ": (" == ", " ~= "), " <> ": (" < ", " > ", " <= ", " 
 _PLACEHOLDER: Final = re.compile(r"\$([a-z]\w*)")
 
 
-class Misread(NamedTuple):
-    """Code that hardly does what is meant, with the rule, the advice, the line, and the text that is named."""
-
-    rule: str
-    message: str
-    hint: str
-    line: int
-    word: str
-
-
 class _Entry(NamedTuple):
     pattern: Pattern
     rule: str
@@ -33,11 +23,11 @@ class _Entry(NamedTuple):
     show: str
 
 
-def misread(nodes: Sequence[Node]) -> Iterator[Misread]:
-    """Yield the code of a script that ``misread.yaml`` has a pattern for.
+def misread(nodes: Sequence[Node]) -> Iterator[tuple[str, str, str, int, str]]:
+    """Yield rule, message, hint, line and code of each place in a script that ``misread.yaml`` has a pattern for.
 
     >>> from karta_interpreter.languages.lua.machine.syntax import nodes_of
-    >>> [found.hint for found in misread(nodes_of("return a.status == true"))]
+    >>> [hint for _, _, hint, _, _ in misread(nodes_of("return a.status == true"))]
     ['write "True" or "False"']
     """
     search = Search(nodes)
@@ -45,7 +35,7 @@ def misread(nodes: Sequence[Node]) -> Iterator[Misread]:
         for node, found in search.matches(entry.pattern):
             message, hint = (_filled(text, found) for text in (entry.message, entry.hint))
             shown = found.get(entry.show, node)
-            yield Misread(entry.rule, message, hint, shown.line, shown.first_line)
+            yield entry.rule, message, hint, shown.line, shown.first_line
 
 
 def _filled(text: str, found: Found) -> str:
@@ -57,9 +47,8 @@ def _filled(text: str, found: Found) -> str:
 def _entries() -> Sequence[_Entry]:
     import yaml  # noqa: PLC0415 - a process that only runs scripts does not need it
 
-    return [
-        _entry(read) for read in yaml.safe_load(Path(__file__).with_name("misread.yaml").read_text(encoding="utf-8"))
-    ]
+    text = Path(__file__).with_name("misread.yaml").read_text(encoding="utf-8")
+    return [_entry(read) for read in yaml.safe_load(text)]
 
 
 def _entry(read: dict[str, Any]) -> _Entry:
@@ -73,10 +62,10 @@ def _entry(read: dict[str, Any]) -> _Entry:
         unread=read.get("unread", ""),
         unpassed=read.get("unpassed", ""),
     )
-    if "rule" in read:
-        return _Entry(pattern, read["rule"], read["what"], read["hint"], read.get("show", ""))
-    message = f"this hardly does what is meant: {read['what']}"
-    return _Entry(pattern, "script-misread", message, read["hint"], read.get("show", ""))
+    rule, message = read.get("rule", "script-misread"), read["what"]
+    if rule == "script-misread":
+        message = f"this hardly does what is meant: {message}"
+    return _Entry(pattern, rule, message, read["hint"], read.get("show", ""))
 
 
 def _patterns(code: str | list[str] | None) -> Sequence[Node]:
@@ -87,7 +76,9 @@ def _patterns(code: str | list[str] | None) -> Sequence[Node]:
 
 
 def _listed(value: str | list[str] | None) -> list[str]:
-    return value if isinstance(value, list) else [value] if value else []
+    if isinstance(value, list):
+        return value
+    return [value] if value else []
 
 
 IN_LINE: Final = {

@@ -15,8 +15,6 @@ _COMPARISONS: Final = frozenset(("<", ">", "<=", ">=", "=="))
 _ARITHMETIC: Final = frozenset("+-*/%^")
 _DIGITS: Final = "0123456789"
 _LOOPS: Final = frozenset(("for", "for_in"))
-# The code of a placeholder is compared up to this length.
-_LONGEST: Final = 500
 _BLANKS: Final = re.compile(r"\s+")
 _NAME: Final = re.compile(r"\w*")
 # A pattern that looks around compares each of its matches with many nodes.
@@ -127,14 +125,14 @@ class Search:
         return None
 
     def _near(self, other: Node, node: Node) -> Iterator[Node]:
-        """Yield code around a node: functions, loops around it, code in it if it is a loop, code of its function."""
+        """Yield code that may be meant by a pattern around a node. Functions are looked for in all of the script."""
         is_anywhere = other.kind in FUNCTIONS or node.function.around is None
         inside = self._inside.get((*_root(other), id(_outermost(node.function))), ())
         for near in self._nodes.get(_root(other), ()) if is_anywhere else inside:
             if self.is_over:
                 return
             self.steps += 1
-            if near.contains(node) if near.kind in _LOOPS else node.kind not in _LOOPS or node.contains(near):
+            if _is_meant(near, node):
                 yield near
 
 
@@ -176,7 +174,7 @@ class _Match:
         """Return the content of a text, or code without blanks. A parameter in front has its documented name."""
         if node.kind == "text":
             return node.word
-        code = _BLANKS.sub("", node.code(_LONGEST))
+        code = _BLANKS.sub("", node.code)
         return _NAME.sub(lambda name: self._documented.get(name[0], name[0]), code, count=1)
 
     def _sequence(self, patterns: Sequence[Node], nodes: Sequence[Node], found: Found) -> Found | None:
@@ -220,8 +218,15 @@ def _root(node: Node) -> tuple[str, str]:
 
 
 def _is_same(one: Node, other: Node) -> bool:
-    length = one.end - one.start
-    return length == other.end - other.start and one.code(length) == other.code(length)
+    is_as_long = one.end - one.start == other.end - other.start
+    return is_as_long and one.text[one.start : one.end] == other.text[other.start : other.end]
+
+
+def _is_meant(near: Node, node: Node) -> bool:
+    """Return whether code is around a node: a loop that has it, or the code in a loop."""
+    if near.kind in _LOOPS:
+        return near.contains(node)
+    return node.kind not in _LOOPS or node.contains(near)
 
 
 def _outermost(function: Function) -> Function:

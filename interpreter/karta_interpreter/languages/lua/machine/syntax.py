@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # A tree takes up to a thousand times the memory of its script. What people write is far shorter.
 _LONGEST: Final = 100_000
-_LONGEST_LINE: Final = 500
+_LONGEST_CODE: Final = 500
 _QUOTES: Final = re.compile(r"""^(?:["']|\[=*\[)|(?:["']|\]=*\])$""")
 FUNCTIONS: Final = frozenset(("function", "local_function", "function_value"))
 """The kinds of nodes that are functions: of a name, parameters and a block, the last without a name."""
@@ -49,14 +49,15 @@ class Node:
     line: int
     function: Function
 
-    def code(self, most: int) -> str:
-        """Return its text, of at most that length."""
-        return self.text[self.start : min(self.end, self.start + most)]
+    @property
+    def code(self) -> str:
+        """Its text, of at most 500 characters."""
+        return self.text[self.start : min(self.end, self.start + _LONGEST_CODE)]
 
     @property
     def first_line(self) -> str:
         """Its text, up to the end of the line."""
-        return self.code(_LONGEST_LINE).partition("\n")[0].rstrip()
+        return self.code.partition("\n")[0].rstrip()
 
     def contains(self, other: "Node") -> bool:
         """Return whether another node of the text is in this one."""
