@@ -1,7 +1,8 @@
-"""``python -m docs.tools.check_prose``: fail if pages or docstrings read as translated, or users have too much to read.
+"""``python -m docs.tools.check_prose``: report how pages and docstrings read, and fail if users have too much to read.
 
-Phrases are counted per 10,000 words, without code and without the pages that programs write. The words of the pages for
-users are counted as ``wc -w`` does, with their examples. What only developers need belongs below docs/developers.
+Phrases are counted per 10,000 words, without code and without the pages that programs write. Too many of one are only
+reported. The words of the pages for users are counted as ``wc -w`` does, with their examples. What only developers need
+belongs below docs/developers.
 """
 
 import ast
@@ -15,8 +16,10 @@ ROOT: Final = Path(__file__).parents[2]
 _WRITTEN: Final = frozenset(
     {"commands.md", "settings.md", "values.md", "metrics.md", "findings.md", "fields.md", "api.md"}
 )
-_MOST_WORDS: Final = 38_350
+_PLANNED_WORDS: Final = 38_350
 """The words of all pages for users together. More is said shorter, once, or to developers."""
+_SLACK: Final = 1_000
+"""How many words more there may be, so that an ordinary change does not touch the plan."""
 _VERBS: Final = "is|are|has|have|was|were|does|do|comes|belongs|needs"
 _PHRASES: Final[Mapping[str, tuple[str, int]]] = {
     "semicolon": (";", 40),
@@ -24,7 +27,7 @@ _PHRASES: Final[Mapping[str, tuple[str, int]]] = {
     "that of, those of": (r"\b(?:that|those) of\b", 3),
     "of which, whose": (r"\b(?:of|in|by|from) which\b|\bwhose\b", 5),
 }
-"""The patterns, and how often each may be there."""
+"""The patterns, and how often each should be there at most."""
 _CODE: Final = re.compile(r"^ *```[\s\S]*?^ *```$|`[^`\n]*`|\]\([^)\n]*\)|^ *>>>.*$", re.MULTILINE)
 
 
@@ -47,36 +50,38 @@ def _docstrings() -> Iterator[str]:
                 yield ast.get_docstring(node) or ""
 
 
-def problems(name: str, texts: Iterator[str]) -> Iterator[str]:
+def phrases(name: str, texts: Iterator[str]) -> Iterator[str]:
     """Yield a line for each phrase that there are too many of.
 
-    >>> list(problems("a page", iter(["Short; shorter."])))
-    ['a page: semicolon: 5000 per 10,000 words, at most 40']
+    >>> list(phrases("a page", iter(["Short; shorter."])))
+    ['a page: semicolon: 5000 per 10,000 words, planned 40']
     """
     text = _CODE.sub(" ", "\n".join(texts))
     words = len(re.findall(r"[A-Za-z']+", text))
     for phrase, (pattern, most) in _PHRASES.items():
         found = round(10_000 * len(re.findall(pattern, text, re.IGNORECASE)) / max(words, 1))
         if found > most:
-            yield f"{name}: {phrase}: {found} per 10,000 words, at most {most}"
+            yield f"{name}: {phrase}: {found} per 10,000 words, planned {most}"
 
 
 def length(texts: Iterator[str]) -> Iterator[str]:
     """Yield a line if the pages for users have too many words together.
 
-    >>> list(length(iter(["word " * 38_350, "one more"])))
-    ['pages for users: 38,352 words, at most 38,350']
+    >>> list(length(iter(["word " * 39_350, "one more"])))
+    ['pages for users: 39,352 words, planned are 38,350, and 1,000 more are allowed']
     """
     words = sum(len(text.split()) for text in texts)
-    if words > _MOST_WORDS:
-        yield f"pages for users: {words:,} words, at most {_MOST_WORDS:,}"
+    if words > _PLANNED_WORDS + _SLACK:
+        yield f"pages for users: {words:,} words, planned are {_PLANNED_WORDS:,}, and {_SLACK:,} more are allowed"
 
 
 def main() -> int:
-    """Print the problems and return the exit code."""
-    found = [*problems("docs", _pages()), *problems("docstrings", _docstrings()), *length(_for_users())]
-    print(*found, sep="\n", end="\n" if found else "")  # noqa: T201 - its purpose
-    return 1 if found else 0
+    """Print the report and the problem, and return the exit code."""
+    for line in (*phrases("docs", _pages()), *phrases("docstrings", _docstrings())):
+        sys.stdout.write(f"{line}\n")
+    lines = list(length(_for_users()))
+    sys.stderr.write("".join(f"{line}\n" for line in lines))
+    return int(bool(lines))
 
 
 if __name__ == "__main__":

@@ -116,12 +116,12 @@ def test_console_blocks_have_the_colours_of_their_output() -> None:
     ("text", "problem"),
     [
         pytest.param("One sentence. Another one.", "", id="plain"),
-        pytest.param("a; b " + "word " * 98, "page: semicolon: 100 per 10,000 words, at most 40", id="a semicolon"),
+        pytest.param("a; b " + "word " * 98, "page: semicolon: 100 per 10,000 words, planned 40", id="a semicolon"),
         pytest.param("`a; b` " + "word " * 98, "", id="code"),
         pytest.param(
-            "keeps what it has " + "word " * 96, "page: relative what: 100 per 10,000 words, at most 8", id="what"
+            "keeps what it has " + "word " * 96, "page: relative what: 100 per 10,000 words, planned 8", id="what"
         ),
     ],
 )
 def test_prose_counts_phrases_outside_of_code(text: str, problem: str) -> None:
-    assert "".join(check_prose.problems("page", iter([text]))) == problem
+    assert "".join(check_prose.phrases("page", iter([text]))) == problem
