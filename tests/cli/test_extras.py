@@ -50,7 +50,6 @@ WORKING = [
     ["export", "webhook-configuration", "-f", "karta.yaml", "--service", "system/interpreter"],
     ["export", "customization", "-f", "karta.yaml"],
     ["export", "argocd-health", "-f", "karta.yaml"],
-    ["export", "flux-health", "-f", "karta.yaml"],
     ["unregister", "--help"],
     ["completion", "bash"],
 ]

@@ -112,7 +112,7 @@ _MISTAKEN_FILES = {
     "serve at an address": ("serve", "--public-url", "https://a.example"),
     "validate strictly": ("--strict", "validate", "kind"),
     "explain two": ("explain", "RayCluster", "RayJob"),
-    "export health into a folder": ("export", "flux-health", "--output-dir", "x"),
+    "export health into a folder": ("export", "argocd-health", "--output-dir", "x"),
     "refer to the object": ("interpret", "-f", "kind/karta.yaml", "object.yaml", "--reference-file", "other.yaml"),
     "verify a file": ("verify", "object.yaml"),
     "verify an object": ("verify", "rayjob/demo"),

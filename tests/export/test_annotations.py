@@ -1,7 +1,7 @@
 """The record of an annotation has what reads it: the answers that it changes, and exported scripts that follow it."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any, Final
@@ -33,7 +33,6 @@ from karta_interpreter.engine.operations import (
 from karta_interpreter.engine.operations.dispatch import own_answer
 from karta_interpreter.export.argocd_health import argocd_health
 from karta_interpreter.export.customization import script_of
-from karta_interpreter.export.flux_health import flux_health
 from karta_interpreter.languages.lua.script import Script
 from karta_interpreter.webhook.wire import Request, encode_results
 from tests.catalogue.entries import entries
@@ -267,41 +266,35 @@ def test_crd_check_follows_every_expression_about_the_workload(record: Annotatio
         assert [each.path for each in found] == [annotation_path(record.name)] * (missing.of is WHOLE)
 
 
-_CHECKS: Final = (argocd_health, flux_health)
 _UNSEEN: Final[Mapping[tuple[str, str], str]] = {
     ("operations", ".*"): "it says what is registered with Karmada",
-    ("aggregate", "flux_health"): "Flux itself compares the generation that the aggregated status has",
-    ("aggregate", "argocd_health .status.active: max"): "it is no rule about the generation",
+    ("aggregate", ".status.active: max"): "it is no rule about the generation",
 }
 """Annotations of which a check needs to know nothing, with the reason."""
 
 
-def _check(export: Callable[..., object], definition: Definition) -> object:
+def _check(definition: Definition) -> object:
     """Return a health check, or the reason why there is none."""
     try:
-        return export(definition)
+        return argocd_health(definition)
     except ExportError as error:
         return str(error)
 
 
-@pytest.mark.parametrize("export", _CHECKS)
 @pytest.mark.parametrize(
     "record", [pytest.param(each, id=each.name) for each in ANNOTATIONS if Operation.INTERPRET_HEALTH in each.read_by]
 )
-def test_health_check_follows_annotation_or_is_rejected_with_reason(
-    record: Annotation, export: Callable[..., object]
-) -> None:
+def test_health_check_follows_annotation_or_is_rejected_with_reason(record: Annotation) -> None:
     texts = {"healthy-statuses": ("Running, Failed",)}.get(record.name) or TEXTS.get(record.name, (record.example,))
     for text in texts:
         definition = load_definition(set_value(MILL, annotation_path(record.name), text))
-        about = f"{export.__name__} {text.strip()}"
-        if any(name == record.name and re.match(shown, about) for name, shown in _UNSEEN):
-            assert export(definition) == export(_PLAIN)
+        if any(name == record.name and re.match(shown, text.strip()) for name, shown in _UNSEEN):
+            assert argocd_health(definition) == argocd_health(_PLAIN)
             continue
         if record.name == "lua" and not definition.scripts.of(Operation.INTERPRET_HEALTH):
             continue
-        found = _check(export, definition)
-        assert found != export(_PLAIN), f"no check of {record.name}"
+        found = _check(definition)
+        assert found != argocd_health(_PLAIN), f"no check of {record.name}"
         assert not isinstance(found, str) or f"annotation {record.name}: " in found
 
 

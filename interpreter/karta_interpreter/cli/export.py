@@ -1,6 +1,6 @@
 """``karta-interpreter export``: the manifests that `serve` applies, definitions for other programs, and schemas."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from textwrap import fill
@@ -18,7 +18,6 @@ from karta_interpreter.cli.definitions import Sources, definitions_named, load_s
 from karta_interpreter.cli.files import read_crds, write_files
 from karta_interpreter.cli.options import (
     FILE,
-    Command,
     ObjectName,
     WholeNumber,
     complete_kinds,
@@ -36,10 +35,9 @@ from karta_interpreter.definitions.karta.schema_export import custom_resource_de
 from karta_interpreter.definitions.sources.snapshot import Selection
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.registered.operations import operations_for, served_kinds
-from karta_interpreter.export.argocd_health import argocd_health
+from karta_interpreter.export import argocd_kinds
+from karta_interpreter.export.argocd_health import argocd_health, by_kind
 from karta_interpreter.export.customization import Exported, customization
-from karta_interpreter.export.flux_health import flux_health
-from karta_interpreter.export.gitops import ARGO_CD, FLUX, Check, Tool, by_kind
 from karta_interpreter.export.policies import failover_policy
 from karta_interpreter.webhook.registration.configuration import (
     NAME,
@@ -65,6 +63,7 @@ _kinds = click.argument("kinds", nargs=-1, metavar="[KIND...]", shell_complete=c
 _files = inputs("-f", "--filename", "paths", text="Definitions")
 
 _WIDTH = 100
+_ARGO_CD = f"Argo CD {argocd_kinds.VERSION}"
 
 
 @click.group("export", cls=CommandGroup)
@@ -294,28 +293,11 @@ def exported_safely(definition: Definition, operations: Sequence[Operation]) -> 
     return Exported(reduced.customization, {**reduced.rejected, **unsafe})
 
 
-def _health_options(function: Command) -> Command:
-    check = click.option("--check", is_flag=True, help="List which definitions can be exported, or why not.")
-    return _kinds(_files(check(output("yaml", "json")(function))))
-
-
-@command.command("flux-health")
-@_health_options
-def flux_health_command(kinds: tuple[str, ...], paths: tuple[str, ...], output: str, *, check: bool) -> None:
-    """Print health checks for Flux, which go into the spec of a Kustomization.
-
-    They are CEL expressions of the statuses in a definition. KIND is a kind, apiVersion/Kind or the name of a
-    definition in the given files, or in the catalogue. Without KIND all are printed but those that Flux judges itself,
-    which are named on stderr: a check replaces Flux's own. A definition that CEL cannot express is named there with the
-    reason; the exit code is 1 when it was asked for.
-    """
-    _export_health(
-        FLUX, flux_health, lambda checks: {"spec": {"healthCheckExprs": checks}}, kinds, paths, output, check=check
-    )
-
-
 @command.command("argocd-health")
-@_health_options
+@_kinds
+@_files
+@click.option("--check", is_flag=True, help="List which definitions can be exported, or why not.")
+@output("yaml", "json")
 def argocd_health_command(kinds: tuple[str, ...], paths: tuple[str, ...], output: str, *, check: bool) -> None:
     """Print health checks for Argo CD: a patch of its ConfigMap argocd-cm.
 
@@ -324,55 +306,32 @@ def argocd_health_command(kinds: tuple[str, ...], paths: tuple[str, ...], output
     are named on stderr: a check replaces Argo CD's own. A definition that a script cannot express is named there with
     the reason; the exit code is 1 when it was asked for.
     """
-    config_map: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "argocd-cm"}}
-    _export_health(
-        ARGO_CD,
-        argocd_health,
-        lambda checks: {**config_map, "data": {key: text for check in checks for key, text in check.items()}},
-        kinds,
-        paths,
-        output,
-        check=check,
-    )
-
-
-def _export_health(
-    tool: Tool,
-    export: Callable[..., Check],
-    document: Callable[[Sequence[Check]], Object],
-    kinds: Sequence[str],
-    paths: Sequence[str],
-    output: str,
-    *,
-    check: bool,
-) -> None:
-    """Print the document with the checks of definitions for a tool. Name definitions without one, with the reason.
-
-    Kinds that the tool judges itself are left out unless they are named.
-    """
     definitions = definitions_named(kinds, paths)
-    left_out = {definition.gvk for definition in definitions if not kinds and tool.judges(definition.gvk)}
+    left_out = {definition.gvk for definition in definitions if not kinds and argocd_kinds.judges(definition.gvk)}
     selected = [definition for definition in definitions if definition.gvk not in left_out]
-    exported: list[Check] = []
+    scripts = dict[str, str]()
+    exported = 0
     rejected: dict[GVK, str] = {}
     for versions in by_kind(selected):
         try:
-            exported.append(export(*versions))
+            scripts |= argocd_health(*versions)
+            exported += 1
         except ExportError as error:
             rejected |= dict.fromkeys((version.gvk for version in versions), str(error))
     if check:
-        reasons = dict.fromkeys(left_out, f"left out: {tool} judges it itself") | rejected
+        reasons = dict.fromkeys(left_out, f"left out: {_ARGO_CD} judges it itself") | rejected
         rows = [
             [definition.gvk.api_version, definition.gvk.kind, reasons.get(definition.gvk, "exported")]
             for definition in definitions
         ]
-        say(table(rows, header=["APIVERSION", "KIND", f"{tool.name.replace(' ', '').upper()}-HEALTH"]), nl=False)
+        say(table(rows, header=["APIVERSION", "KIND", "ARGOCD-HEALTH"]), nl=False)
     elif exported:
-        say(written(document(exported), output), nl=False)
+        config_map: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "argocd-cm"}}
+        say(written({**config_map, "data": scripts}, output), nl=False)
     if left_out and not check:
         names = ", ".join(f"{gvk.api_version}/{gvk.kind}" for gvk in sorted(left_out))
-        say(f"left out, as {tool} judges them itself; name a KIND to export its check: {names}", err=True)
-    summary = f"{count(len(exported), 'health check')}, {len(rejected)} of {len(selected)} rejected"
+        say(f"left out, as {_ARGO_CD} judges them itself; name a KIND to export its check: {names}", err=True)
+    summary = f"{count(exported, 'health check')}, {len(rejected)} of {len(selected)} rejected"
     _report(rejected, summary, is_quiet=check, is_error=bool(kinds or paths))
 
 

@@ -1,7 +1,6 @@
-"""A Karta as something else: customizations of Karmada, and health checks of GitOps tools.
+"""A Karta as something else: customizations of Karmada, and health checks of Argo CD.
 
 `customization` puts the scripts of a definition together: `interpretation`, `revision`, `retention` and `aggregation`
-write the operations, `emitter` the expressions in Lua, with functions of `library/*.lua`. `cel` writes expressions in
-CEL, for `flux_health`. It and `argocd_health` write one check for all versions of a kind, by `gitops`, which has the
-kinds for which these tools have a check of their own.
+write the operations, `emitter` the expressions in Lua, with functions of `library/*.lua`. `argocd_health` writes one
+check for all versions of a kind. `argocd_kinds` has the kinds for which Argo CD has a check of its own.
 """

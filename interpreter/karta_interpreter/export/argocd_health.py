@@ -4,12 +4,13 @@ Argo CD runs one script for a group and kind in a Lua VM with the libraries base
 require ``useOpenLibs`` (``util/lua`` of Argo CD). The script reads the global ``obj`` and returns a table.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from karta_interpreter.base.k8s import JSON
+from karta_interpreter.base.errors import ExportError
+from karta_interpreter.base.k8s import JSON, grouped
 from karta_interpreter.definitions.karta import FAILING, ConditionsRule, Definition, Status, StatusRules
-from karta_interpreter.export.gitops import checks_by_version
+from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export.interpretation import matched_status
 from karta_interpreter.export.library import words_of
 from karta_interpreter.export.lua import quoted
@@ -33,7 +34,7 @@ def argocd_health(*versions: Definition) -> dict[str, str]:
     gvk = versions[-1].gvk
     names = " and ".join(definition.name for definition in versions)
     made_from = f"the {'Kartas' if len(versions) > 1 else 'Karta'} {names}"
-    scripts = checks_by_version(versions, _health_script)
+    scripts = _scripts_by_version(versions)
     *_, last = scripts
     script = scripts[last]
     if len(set(scripts.values())) > 1:  # the script chooses by the version of the object
@@ -43,6 +44,36 @@ def argocd_health(*versions: Definition) -> dict[str, str]:
     name = f"{gvk.group}_{gvk.kind}" if gvk.group else gvk.kind
     open_libs = {} if _OPEN_LIBS.isdisjoint(words_of(text)) else {f"{_ENTRY}useOpenLibs.{name}": "true"}
     return {f"{_ENTRY}health.{name}": text, **open_libs}
+
+
+def by_kind(definitions: Iterable[Definition]) -> list[Sequence[Definition]]:
+    """Return definitions, those with the same group and kind together."""
+    return list(
+        grouped(((definition.gvk.group, definition.gvk.kind), definition) for definition in definitions).values()
+    )
+
+
+def _scripts_by_version(versions: Sequence[Definition]) -> Mapping[str, str]:
+    """Return the script of each definition by its ``apiVersion``. With several, an ExportError names the version."""
+    scripts = dict[str, str]()
+    for definition in versions:
+        name = definition.gvk.api_version
+        try:
+            _refuse_unfollowed(definition)
+            scripts[name] = _health_script(definition)
+        except ExportError as error:
+            if len(versions) == 1:
+                raise
+            raise ExportError(f"{name}: {error}") from error
+    return scripts
+
+
+def _refuse_unfollowed(definition: Definition) -> None:
+    """Raise ExportError if no check of Argo CD can judge health as Karmada does."""
+    if definition.scripts.of(Operation.INTERPRET_HEALTH):
+        raise ExportError("annotation lua: its script answers InterpretHealth, and a check has no functions of Karmada")
+    if definition.status is None and definition.annotations.health is None:
+        raise ExportError("statusDefinition: there is none, and nothing to judge health by")
 
 
 def _health_script(definition: Definition) -> str:

@@ -85,6 +85,29 @@ def test_kinds_that_the_tool_judges_itself_are_left_out_unless_named(run: Run, e
     assert named.stderr == "1 health check, 0 of 2 rejected\n", "one check for both versions"
 
 
+def test_given_file_of_kind_that_argo_cd_judges_is_left_out(run: Run, files: Path, karta: Callable[..., str]) -> None:
+    (files / "jobs.yaml").write_text(karta().replace("example.io", "batch"))
+
+    assert yaml.safe_load(run("export", "argocd-health", "-f", "jobs.yaml", "Job").stdout)
+    result = run("export", "argocd-health", "-f", "jobs.yaml")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "name a KIND to export its check: batch/v1/Job\n0 health checks, 0 of 0 rejected\n" in result.stderr
+    listed = run("export", "argocd-health", "-f", "jobs.yaml", "--check")
+    assert listed.stdout.endswith("  left out: Argo CD 3.2.1 judges it itself\n")
+
+
+def test_rejected_version_rejects_its_kind(run: Run, files: Path) -> None:
+    older = (files / "list.yaml").read_text().replace("version: v1", "version: v1beta1")
+    (files / "older.yaml").write_text(older.replace('.status.a | test("a|b")', ".status.phase"))
+
+    result = run("export", "argocd-health", "-f", "list.yaml", "-f", "older.yaml")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.endswith("\n0 health checks, 2 of 2 rejected\n")
+    assert result.stderr.count(f"example.io/v1: {_FIELD}") == 2, "the reason has the version to leave out"
+    assert run("export", "argocd-health", "-f", "older.yaml").exit_code == 0
+
+
 def test_check_lists_every_definition(run: Run) -> None:
     result = run("export", "argocd-health", "--check", "-f", "karta.yaml", "-f", "list.yaml")
 

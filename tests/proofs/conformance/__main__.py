@@ -28,7 +28,6 @@ from tests.proofs.conformance.catalogue import PAGE, compare_catalogue, complain
 from tests.proofs.conformance.crds import answered, references, sources, stored, validity
 from tests.proofs.conformance.differential import compare, generated_questions
 from tests.proofs.conformance.environment import environment_questions
-from tests.proofs.conformance.flux import health as flux_health
 from tests.proofs.conformance.gitops import built_in, health as argocd_health, law, tables
 from tests.proofs.conformance.gojq import parity
 from tests.proofs.conformance.known import stale
@@ -40,7 +39,6 @@ from tests.proofs.conformance.toolchain import (
     ToolchainError,
     argocd_source,
     build_crds,
-    build_flux,
     build_gitops,
     build_gojq,
     build_program,
@@ -48,7 +46,6 @@ from tests.proofs.conformance.toolchain import (
     engine_source,
     has_go,
     karmada_source,
-    kstatus_source,
 )
 from tests.proofs.rig.toolchain import BuildError
 
@@ -85,8 +82,8 @@ def main() -> int:
     worker.SECONDS = _SCRIPT_SECONDS  # type: ignore[misc]
     try:
         version, folder = karmada_source()
-        program, gojq, gitops, flux = build_program(), build_gojq(), build_gitops(), build_flux()
-        argocd, (_, engine), kstatus = argocd_source(), engine_source(), kstatus_source()
+        program, gojq, gitops = build_program(), build_gojq(), build_gitops()
+        argocd, (_, engine) = argocd_source(), engine_source()
         validator, crds, thirdparty_test = build_crds(), list(sources.files()), build_thirdparty()
     except (ToolchainError, BuildError) as error:
         _say(str(error))
@@ -116,8 +113,7 @@ def main() -> int:
             partial(_gitops, gitops),
             partial(_argocd, gitops, options.mutants),
             partial(_tables, gitops, argocd[1], engine),
-            partial(built_in.compare, gitops, argocd, engine, kstatus),
-            partial(_flux, flux, options.mutants),
+            partial(built_in.compare, gitops, argocd, engine),
             _samples,
             partial(_operators, options.scylla_operator),
             partial(_references, crds),
@@ -250,13 +246,6 @@ def _argocd(program: Path, mutants: int) -> Iterator[str]:
 def _tables(program: Path, argocd: Path, engine: Path) -> Iterator[str]:
     _title("To Argo CD: exported health checks compared with its own tables")
     tally = tables.compare(program, argocd, engine)
-    _say(str(tally))
-    yield from tally.failures()
-
-
-def _flux(program: Path, mutants: int) -> Iterator[str]:
-    _title("To Flux: exported health checks compared with the statuses of Kartas")
-    tally = flux_health.compare(program, mutants)
     _say(str(tally))
     yield from tally.failures()
 

@@ -1,7 +1,7 @@
 import re
 from pathlib import Path
 
-from karta_interpreter.export.gitops import ARGO_CD, FLUX
+from karta_interpreter.export import argocd_kinds
 from tests.proofs.rig.binaries import KARMADA
 
 
@@ -10,8 +10,6 @@ def test_karmada_has_one_version() -> None:
     assert re.findall(r"github\.com/karmada-io/karmada (\S+)", module) == [KARMADA]
 
 
-def test_kinds_that_gitops_tools_judge_are_those_of_the_versions_that_are_asked() -> None:
-    asked = {folder: (Path(__file__).parent / folder / "go.mod").read_text() for folder in ("gitops", "flux")}
-
-    assert f"github.com/argoproj/argo-cd/v3 v{ARGO_CD.version}\n" in asked["gitops"]
-    assert f"github.com/fluxcd/cli-utils v{FLUX.version.removeprefix('with kstatus ')} //" in asked["flux"]
+def test_kinds_that_argo_cd_judges_are_those_of_the_version_that_is_asked() -> None:
+    module = (Path(__file__).parent / "gitops" / "go.mod").read_text()
+    assert f"github.com/argoproj/argo-cd/v3 v{argocd_kinds.VERSION}\n" in module

@@ -9,12 +9,10 @@ from pathlib import Path
 _KARMADA = "github.com/karmada-io/karmada"
 _ARGO_CD = "github.com/argoproj/argo-cd/v3"
 _GITOPS_ENGINE = "github.com/argoproj/gitops-engine"
-_KSTATUS = "github.com/fluxcd/cli-utils"
 _THIRDPARTY = "pkg/resourceinterpreter/default/thirdparty"
 _PROGRAM = Path(__file__).parent / "karmada"
 _GOJQ = Path(__file__).parent / "gojq"
 _GITOPS = Path(__file__).parent / "gitops"
-_FLUX = Path(__file__).parent / "flux"
 _CRDS = Path(__file__).parent / "crds"
 _GO = {"GOFLAGS": "-mod=readonly -trimpath -buildvcs=false", "CGO_ENABLED": "0", "GOWORK": "off"}
 
@@ -43,11 +41,6 @@ def engine_source() -> tuple[str, Path]:
     return _source(_GITOPS, _GITOPS_ENGINE)
 
 
-def kstatus_source() -> tuple[str, Path]:
-    """Return the version and the folder of the kstatus that Flux waits with."""
-    return _source(_FLUX, _KSTATUS)
-
-
 def build_program() -> Path:
     """Build the program that answers as Karmada does; Go's own cache makes the second time fast."""
     return _build(_PROGRAM, "karmada-luavm")
@@ -66,11 +59,6 @@ def build_gojq() -> Path:
 def build_gitops() -> Path:
     """Build the program that judges as Argo CD, kubectl and Flux do: the first time takes minutes."""
     return _build(_GITOPS, "gitops")
-
-
-def build_flux() -> Path:
-    """Build the program that judges by CEL expressions as Flux does."""
-    return _build(_FLUX, "flux")
 
 
 def build_crds() -> Path:

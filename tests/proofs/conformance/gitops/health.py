@@ -2,7 +2,9 @@
 
 import json
 import subprocess
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from karta_interpreter.base.errors import ExportError, InterpretationError
@@ -10,8 +12,9 @@ from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.evaluation.status import Status, match_status
 from karta_interpreter.engine.operations.interpret_health import interpret_health, is_stale
-from karta_interpreter.export.argocd_health import argocd_health
-from tests.proofs.conformance.health_checks import Tally, kinds, objects_of
+from karta_interpreter.export.argocd_health import argocd_health, by_kind
+from tests.catalogue.entries import Entry, entries
+from tests.proofs.conformance.mutation import mutate
 
 _TROUBLE = {Status.FAILED, Status.DEGRADED}
 _SUSPENDED = {Status.SUSPENDED, Status.SUSPENDING}
@@ -23,9 +26,49 @@ _UNPRINTABLE = "Lua and jq print this text differently"
 _TRIES = 3
 
 
+@dataclass
+class Tally:
+    """The verdicts that were compared, by verdict; the kinds that cannot be exported; the differences."""
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+    kinds: int = 0
+    rejected: dict[str, str] = field(default_factory=dict)
+    differences: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        counted = ", ".join(f"{count} {verdict}" for verdict, count in self.verdicts.most_common())
+        rejected = ", ".join(self.rejected)
+        return f"{self.kinds} kinds, {self.verdicts.total()} verdicts: {counted}\nnot exported: {rejected}"
+
+    def failures(self) -> Iterator[str]:
+        """Yield what differs, and whether nothing was compared at all."""
+        yield from self.differences
+        for verdict in ("Healthy", "Progressing", "Degraded", "Suspended"):
+            if not self.verdicts[verdict]:
+                yield f"no object is {verdict}: nothing was compared"
+
+
+def kinds() -> Iterator[list[tuple[Definition, Entry]]]:
+    """Yield the versions of each kind of the catalogue."""
+    entry_of = {entry.definition.gvk: entry for entry in entries() if entry.definition}
+    for versions in by_kind(entry.definition for entry in entry_of.values() if entry.definition):
+        yield [(each, entry_of[each.gvk]) for each in versions]
+
+
+def objects_of(entry: Entry, mutants: int) -> Iterator[Object]:
+    """Yield each object of a case and copies of it with changed statuses."""
+    cases = [obj for case in entry.cases for obj in (case.call.object, case.call.observed) if obj]
+    for number, obj in enumerate({json.dumps(obj): obj for obj in cases if "metadata" in obj}.values()):
+        yield obj
+        for seed in range(mutants if "status" in obj else 0):
+            status = mutate({"status": obj["status"]}, number * mutants + seed).get("status")
+            if not _is_ambiguous(status):
+                yield {**obj, "status": status}
+
+
 def compare(program: Path, mutants: int) -> Tally:
     """Ask Argo CD about every object that a definition has a case for, and about changed copies of it."""
-    tally = Tally(("Healthy", "Progressing", "Degraded", "Suspended"))
+    tally = Tally()
     asked: list[tuple[Definition, Object]] = []
     lines: list[str] = []
     for versions in kinds():
@@ -36,7 +79,7 @@ def compare(program: Path, mutants: int) -> Tally:
             continue
         tally.kinds += 1
         for definition, entry in versions:
-            for obj, _ in objects_of(entry, mutants, _is_ambiguous):
+            for obj in objects_of(entry, mutants):
                 asked.append((definition, obj))
                 lines.append(json.dumps({"data": check, "object": obj}) + "\n")
     for (definition, obj), answer in zip(asked, ask(program, lines), strict=True):

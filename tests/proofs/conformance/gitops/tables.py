@@ -18,8 +18,7 @@ import yaml
 
 from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.export.argocd_health import argocd_health
-from tests.proofs.conformance.gitops.health import ask
-from tests.proofs.conformance.health_checks import kinds
+from tests.proofs.conformance.gitops.health import ask, kinds
 
 _REASONS = Path(__file__).with_suffix(".yaml")
 _ENGINE_ROW = re.compile(r'assertAppHealth\(t, "([^"]+)", HealthStatus(\w+)\)')

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from tests.proofs.conformance.gitops.built_in import argocd_kinds, kstatus_kinds
+from tests.proofs.conformance.gitops.built_in import judged_kinds
 from tests.proofs.conformance.gitops.tables import Tally, reasons
 
 _ENGINE = """
@@ -34,23 +34,13 @@ def test_kinds_of_argocd_are_those_of_its_scripts_and_of_its_engine(tmp_path: Pa
     (tmp_path / "pkg" / "health").mkdir(parents=True)
     (tmp_path / "pkg" / "health" / "health.go").write_text(_ENGINE)
 
-    assert argocd_kinds(tmp_path, tmp_path) == {
+    assert judged_kinds(tmp_path, tmp_path) == {
         ("apps.kruise.io", "CloneSet"),
         ("*.crossplane.io", "*"),
         ("apps", "Deployment"),
         ("argoproj.io", "Workflow"),
         ("", "Pod"),
     }
-
-
-def test_kinds_of_kstatus_are_those_that_it_has_a_function_for(tmp_path: Path) -> None:
-    source = tmp_path / "pkg" / "kstatus" / "status" / "core.go"
-    source.parent.mkdir(parents=True)
-    source.write_text(
-        'var legacyTypes = map[string]F{\n\t"Pod":       podConditions,\n\t"batch/Job": jobConditions,\n}\n'
-    )
-
-    assert kstatus_kinds(tmp_path) == {("", "Pod"), ("batch", "Job")}
 
 
 def test_difference_and_reason_need_each_other() -> None:
