@@ -194,13 +194,13 @@ BY_TYPES: Final = {
 
 SEVERAL_NAMES: Final = "write {} in front of each name, or spaces between names in its variable"
 
-_ALIKE = 0.7
+_ALIKE = 0.71
 _ALIKE_WORDS = 0.6  # of three letters, two may have changed places
 _ALMOST_EQUAL = 0.9
 # The similarity of two names that differ by a typo: ``replcias`` and ``replicas``, but not ``minReplicas``.
 _SLIP = 0.85
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
-_SHORTEST_WORD = 3
+_LONGEST_NAME = 100
 _COMPARED = 20
 _MOST_KNOWN = 500
 _LONGEST_LIST = 500
@@ -221,28 +221,32 @@ def listed(names: Iterable[object]) -> str:
 
 
 def closest(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is most like the given one, or "" if there is none.
+    """Return the known name that differs from an unknown one by typos, or "" if there is none.
 
-    >>> closest("replicaPath", ["replicasPath", "minReplicasPath"])
-    'replicasPath'
+    Only the first 100 characters of names and the first 500 known names are compared.
+
+    >>> closest("replicaPath", ["replicasPath", "minReplicasPath"]), closest("superUser", ["superuser"])
+    ('replicasPath', 'superuser')
     >>> closest("colour", ["name", "kind"]), closest("podAffinity", ["nodeAffinity"])
     ('', '')
     """
     # To difflib `kind` and `Kind` differ in a letter, as two words do. To a person they do not.
-    by_lower = {other.lower(): other for other in known}
-    matches = get_close_matches(name.lower(), by_lower, cutoff=_ALIKE)
-    return next((by_lower[match] for match in matches if is_typo(name, by_lower[match])), "")
+    by_lower = {other[:_LONGEST_NAME].lower(): other for other in islice(known, _MOST_KNOWN)}
+    for match in get_close_matches(name[:_LONGEST_NAME].lower(), by_lower, cutoff=_ALIKE):
+        if _is_typo(name[:_LONGEST_NAME], by_lower[match][:_LONGEST_NAME]):
+            return by_lower[match]
+    return ""
 
 
-def is_typo(name: str, other: str) -> bool:
+def _is_typo(name: str, other: str) -> bool:
     """Return whether similar names differ by typos within words. `podAffinity` is not a typo of `nodeAffinity`."""
     words, other_words = _WORD.findall(name), _WORD.findall(other)
     if len(words) != len(other_words) or get_close_matches(name, (other,), cutoff=_ALMOST_EQUAL):
         return True
-    pairs = zip(words, other_words, strict=True)
-    return all(
-        get_close_matches(word.lower(), (known_word.lower(),), cutoff=_ALIKE_WORDS) for word, known_word in pairs
-    )
+    for word, other_word in zip(words, other_words, strict=True):
+        if not get_close_matches(word.lower(), (other_word.lower(),), cutoff=_ALIKE_WORDS):
+            return False
+    return True
 
 
 def almost(name: str, candidates: Iterable[str]) -> str:
@@ -267,7 +271,7 @@ def almost(name: str, candidates: Iterable[str]) -> str:
         (
             by_own[candidate]
             for candidate in similar
-            if is_typo(name, by_own[candidate])
+            if _is_typo(name, by_own[candidate])
             and (candidate == last_part or candidate.replace("un", "") != last_part.replace("un", ""))
         ),
         "",
@@ -281,12 +285,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     'did you mean worker?'
     >>> did_you_mean("driver", ["head", "worker"]), did_you_mean("driver", [])
     ('there are: head, worker', 'there are none')
-    >>> did_you_mean("ray", ["RayCluster", "RayJob", "Job"])
-    'did you mean RayCluster or RayJob?'
     """
     known = list(known)
-    holders = [other for other in known if name.lower() in other.lower()] if len(name) >= _SHORTEST_WORD else []
-    suggestion = almost(name, known) or " or ".join(holders[:_NAMED]) or closest(name, known)
+    suggestion = closest(name, known)
     return f"did you mean {suggestion}?" if suggestion else _known_ones(known)
 
 
