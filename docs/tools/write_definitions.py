@@ -20,7 +20,7 @@ DOCS = Path(__file__).parents[1]
 WRITTEN_BY = "<!-- written by docs/tools/write_definitions.py -->"
 _SOURCE = DOCS.parent / "interpreter" / "karta_interpreter"
 _ROOMS = {
-    "Definitions": ("definitions/karta",),
+    "Definitions": ("definitions/karta", "base/ignores.py"),
     "Contradictions to a CRD, or within the definition": ("definitions/openapi/check", "cli/validate.py"),
     "Scripts and customizations": ("languages/lua",),
     "Several definitions": (

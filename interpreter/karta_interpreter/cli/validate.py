@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from karta_interpreter.base.findings import Finding, Severity, count
+from karta_interpreter.base.ignores import ignores_of
 from karta_interpreter.base.k8s import Object, edit
 from karta_interpreter.cli.definitions import DefinitionFiles, among_cases, read_existing, with_cluster
 from karta_interpreter.cli.files import check_stdin, read_crds
@@ -22,7 +23,6 @@ from karta_interpreter.definitions.openapi.check.scripts import script_findings
 from karta_interpreter.definitions.sources import UNREADABLE, Quarantined, combine, decode
 from karta_interpreter.definitions.sources.api_server import CRDS
 from karta_interpreter.languages.lua.customization import LoadedCustomization, merge
-from karta_interpreter.languages.lua.ignores import ignores_of
 
 _EXAMPLES = """\b
 Examples:

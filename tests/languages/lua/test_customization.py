@@ -170,12 +170,6 @@ def test_target_may_have_a_kind_in_small_letters() -> None:  # as a CRD may, whi
             "10:11 error lua-syntax spec.customizations.retention.luaScript",
             id="a syntax error has its line of the file",
         ),
-        pytest.param(
-            "    retention:\n      luaScript: >\n        -- keeps\n        function Retain(a, b)\n          return a\n"
-            "        end\n",
-            "10:9 warning folded-comment spec.customizations.retention.luaScript",
-            id="a comment that has swallowed the function",
-        ),
     ],
 )
 def test_customization_findings_about_scripts(text: str, expected: str) -> None:

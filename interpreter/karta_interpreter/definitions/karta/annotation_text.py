@@ -10,11 +10,11 @@ from karta_interpreter.base.findings import Finding, almost, error, hints, warni
 from karta_interpreter.base.k8s import JSON, Path, type_name
 from karta_interpreter.base.k8s.manifest import SWITCHES, Document, Mark, read_documents
 from karta_interpreter.base.karmada import Operation
+from karta_interpreter.base.positions import SourcePosition, position_in, split_lines
 from karta_interpreter.definitions.karta.annotations import WHOLE, AnnotationQuery, annotation_path
 from karta_interpreter.definitions.karta.expressions import check_expression
 from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.languages.jq.syntax import Node
-from karta_interpreter.languages.lua.source_map import SourcePosition, position_in, split_lines
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import PLACES, DefinitionError, Finding, Severity, error
+from karta_interpreter.base.ignores import placed_objects, unignored
 from karta_interpreter.base.k8s import GVK, JSON, Object, before_object
+from karta_interpreter.base.positions import SourcePosition
 from karta_interpreter.definitions.karta.annotation_records import parse_annotations
 from karta_interpreter.definitions.karta.compile import compile_definition
 from karta_interpreter.definitions.karta.definition import Definition
@@ -16,9 +18,7 @@ from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.karta.validation import validate
 from karta_interpreter.languages.jq import forget_many
 from karta_interpreter.languages.lua.customization import is_customization
-from karta_interpreter.languages.lua.ignores import placed_objects, unignored
 from karta_interpreter.languages.lua.reading import lints
-from karta_interpreter.languages.lua.source_map import SourcePosition
 
 _CUSTOMIZATION = "this is a ResourceInterpreterCustomization of Karmada, not a Karta"
 KINDS_OF_DEFINITIONS = ("Karta", "ResourceInterface")

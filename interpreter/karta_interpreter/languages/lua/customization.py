@@ -10,12 +10,12 @@ from functools import partial
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
 from karta_interpreter.base.findings import Finding, Severity, almost, closest, error, escaped, warning
+from karta_interpreter.base.ignores import Ignore, placed_objects, unignored
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, type_name
 from karta_interpreter.base.karmada import API_VERSION, SLOTS
-from karta_interpreter.languages.lua.ignores import Ignore, placed_objects, unignored
+from karta_interpreter.base.positions import SourcePosition
 from karta_interpreter.languages.lua.reading import read_scripts, unknown_fields
 from karta_interpreter.languages.lua.script import Script, Scripts
-from karta_interpreter.languages.lua.source_map import SourcePosition
 
 KIND = "ResourceInterpreterCustomization"
 

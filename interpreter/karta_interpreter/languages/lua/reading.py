@@ -1,22 +1,25 @@
 """From the scripts of a customization, by Karmada's field names, to scripts by operation."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from karta_interpreter.base.errors import LuaError
 from karta_interpreter.base.findings import Finding, Severity, Span, did_you_mean, error, warning
 from karta_interpreter.base.k8s import JSON, Path, type_name
 from karta_interpreter.base.karmada import SLOTS, Operation
+from karta_interpreter.base.positions import Lines, SourcePosition
 from karta_interpreter.languages.lua.machine.lint import Lint
 from karta_interpreter.languages.lua.machine.worker import Job, run_job
 from karta_interpreter.languages.lua.script import Script, Scripts
-from karta_interpreter.languages.lua.source_map import Lines, SourcePosition, find_word
 
 _OPERATIONS = {SLOTS[operation].field: operation.value for operation in Operation}
 _SCRIPT = "luaScript"
+_TEXT = re.compile(r"\S.*")
 
 SIZE_LIMIT = 256 * 1024
 """The longest accepted script, in bytes of UTF-8."""
@@ -147,14 +150,14 @@ class _Reader:
             )
 
     def _read_script(self, operation: str, text: str, path: Path) -> None:
-        lines = self.place.script(path, text) if self.place else None
+        lines = self.place.lines_of(path, text) if self.place else None
         script = Script(operation, text, self.name)
         if self.place and lines:
-            of_script = () if lines.are_consecutive else lines.of_script
+            of_script = () if lines.are_consecutive else lines.of_value
             script = replace(
                 script,
                 source=self.place.source,
-                line=lines.of_script[0],
+                line=lines.of_value[0],
                 lines=of_script,
                 column=lines.at(1, 1)[1],
             )
@@ -163,16 +166,7 @@ class _Reader:
             self.broken.add(operation)
         else:
             self.scripts.append(script)
-        findings = [_finding(script, problem, path, lines) for problem in problems]
-        for line, column, code in lines.swallowed() if lines else ():
-            swallowed = warning(
-                "folded-comment",
-                path,
-                "YAML makes this line a part of the comment before it",
-                "a block that starts with > is folded; start it with |",
-            )
-            findings.append(replace(swallowed, line=line, column=column, expression=code))
-        self._report(*findings)
+        self._report(*(_finding(script, problem, path, lines) for problem in problems))
 
     def _break(self, operation: str, finding: Finding) -> None:
         self.broken.add(operation)
@@ -204,21 +198,28 @@ def _lint(operation: str, text: str, name: str) -> list[Lint]:
 def _finding(script: Script, lint: Lint, path: Path, lines: Lines | None) -> Finding:
     """Return a finding in a script as a finding in its file. Without a file the message has the line."""
     text = script.line_text(lint.line)
-    word = find_word(lint.word, text) or find_word("", text)
-    finding = Finding(
-        Severity(lint.severity),
-        lint.rule,
-        path,
-        lint.message,
-        lint.hint,
-        expression=text,
-        span=Span(*word.span()) if word else None,
-    )
+    word = _find_word(lint.word, text) or _TEXT.search(text)
+    span = Span(*word.span()) if word else None
+    finding = Finding(Severity(lint.severity), lint.rule, path, lint.message, lint.hint, expression=text, span=span)
     if not lint.line:
         return finding
     if lines is None:
         message = f"line {lint.line} of the script: {lint.message}"
         indentation = "".join(script.text.split("\n")[lint.line - 1 : lint.line]).find(text)
         return replace(finding, message=message, inside=(lint.line, indentation + 1 + (word.start() if word else 0)))
-    line, column = lines.place(lint.line, lint.word)
+    line, column = lines.place(lint.line, partial(_find_word, lint.word))
     return replace(finding, line=line, column=column)
+
+
+def _find_word(word: str, line: str) -> re.Match[str] | None:
+    """Find a name in a line of Lua, or at least the last part of a library function's name. Without one, the text.
+
+    >>> _find_word("string.gsub", "return text:gsub(a, b)").span()
+    (12, 16)
+    """
+    if not word:
+        return _TEXT.search(line)
+    member = word.rpartition(".")[2]
+    return re.search(rf"(?<![\w.:]){re.escape(word)}(?!\w)", line) or re.search(
+        rf"(?<!\w){re.escape(member)}(?!\w)", line
+    )

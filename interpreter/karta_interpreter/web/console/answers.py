@@ -12,6 +12,7 @@ from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.findings import listed, with_article
 from karta_interpreter.base.k8s import GVK, JSON, Counting, Object, Path, edit, patch
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
+from karta_interpreter.base.positions import SourcePosition
 from karta_interpreter.definitions.karta import Definition, Known, is_kind_of_definitions
 from karta_interpreter.definitions.karta.loading import Loaded, load_placed
 from karta_interpreter.definitions.sources import ServedDefinition, SourceDefinitions, combine
@@ -29,7 +30,6 @@ from karta_interpreter.engine.operations import (
 )
 from karta_interpreter.engine.suites import case_of, run, without_server_fields
 from karta_interpreter.engine.workload import ComponentNode, Karta, Workload, WorkloadTree
-from karta_interpreter.languages.lua.source_map import SourcePosition
 from karta_interpreter.web.console.texts import (
     EDITORS,
     Marker,

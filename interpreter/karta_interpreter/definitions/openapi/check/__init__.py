@@ -9,6 +9,7 @@ from typing import Final
 
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import DefinitionError, Finding, closest, error, warning
+from karta_interpreter.base.ignores import placed_objects, unignored
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit
 from karta_interpreter.definitions.karta import ROOT_KIND, gvk_of
 from karta_interpreter.definitions.karta.loading import KINDS_OF_DEFINITIONS
@@ -17,7 +18,6 @@ from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.catalogue import catalogue_schemas
 from karta_interpreter.definitions.openapi.check.check import check, check_alone
 from karta_interpreter.definitions.openapi.schema import CustomKind
-from karta_interpreter.languages.lua.ignores import placed_objects, unignored
 
 _MOST_KINDS: Final = 20
 _OF_ANY_RELEASE: Final = ("crd-reference", "crd-unread")

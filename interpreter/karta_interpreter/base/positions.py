@@ -1,7 +1,7 @@
-"""From lines of a script to lines of the YAML or JSON text that holds it."""
+"""Where values, and the lines of texts in them, stand in a YAML or JSON text."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -13,7 +13,7 @@ from karta_interpreter.base.k8s.manifest import Document
 _BREAK = re.compile("\r\n|[\n\r\u0085\u2028\u2029]")
 # Anchors and tags in front of a value.
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")
-_COMMENT = re.compile(r"--(?!\[=*\[)")
+_CODE = re.compile(r"\S.*")
 
 
 @lru_cache(2)
@@ -22,63 +22,45 @@ def split_lines(text: str) -> tuple[str, ...]:
     return tuple(_BREAK.split(text))
 
 
-def find_word(word: str, line: str) -> re.Match[str] | None:
-    """Find a name in a line of Lua, or at least the last part of a library function's name.
-
-    Without a name, find the text.
-
-    >>> find_word("string.gsub", "return text:gsub(a, b)").span()
-    (12, 16)
-    """
-    if not word:
-        return re.search(r"\S.*", line)
-    member = word.rpartition(".")[2]
-    return re.search(rf"(?<![\w.:]){re.escape(word)}(?!\w)", line) or re.search(
-        rf"(?<!\w){re.escape(member)}(?!\w)", line
-    )
-
-
 class Lines:
-    r"""The lines of a script with a value that begins at a line and a column (from 1) of a text.
+    r"""The lines of a value, such as a script, that begins at a line and a column (from 1) of a text.
 
-    ``of_script`` has the line of the text for each line of the script. In a block that starts with ``|`` they follow
-    one another. A block that starts with ``>`` is folded, and Karmada's documentation shows that form: there several
-    lines of the text may make one of the script.
+    ``of_value`` has the line of the text for each line of the value. In a block that starts with ``|`` they follow one
+    another. A block that starts with ``>`` is folded, and Karmada's documentation shows that form: there several lines
+    of the text may make one of the value.
 
     >>> text = "luaScript: >\n  -- what it does\n  function F()\n    return 1\n  end\n"
     >>> lines = Lines(split_lines(text), 1, 12, "-- what it does function F()\n  return 1\nend\n")
-    >>> lines.of_script
+    >>> lines.of_value
     (2, 4, 5, 6)
-    >>> list(lines.swallowed())
-    [(3, 3, 'function F()')]
     """
 
-    def __init__(self, source: Sequence[str], line: int, column: int, script: str) -> None:
+    def __init__(self, source: Sequence[str], line: int, column: int, value: str) -> None:
         self._source = source
-        self._script = script.split("\n")
-        self._last = script.rstrip("\n").count("\n") + 1
+        self._value = value.split("\n")
+        self._last = value.rstrip("\n").count("\n") + 1
         self._start = line, column
         header = source[line - 1][column - 1 :] if 0 < line <= len(source) else ""
         style = _PROPERTIES.sub("", header, count=1)[:1]
-        self._groups: list[Sequence[int]] = [(line,)] * len(self._script)
+        self._groups: list[Sequence[int]] = [(line,)] * len(self._value)
         if style == "|":
-            self._groups = [(line + number,) for number, _ in enumerate(self._script, start=1)]
+            self._groups = [(line + number,) for number, _ in enumerate(self._value, start=1)]
         elif style == ">":
             self._groups = self._unfold(line)
-        self.of_script = tuple(group[0] for group in self._groups)
+        self.of_value = tuple(group[0] for group in self._groups)
 
     @property
     def are_consecutive(self) -> bool:
-        """Whether the lines of the script are consecutive lines of the text."""
-        return self.of_script == tuple(range(self.of_script[0], self.of_script[0] + len(self.of_script)))
+        """Whether the lines of the value are consecutive lines of the text."""
+        return self.of_value == tuple(range(self.of_value[0], self.of_value[0] + len(self.of_value)))
 
-    def place(self, number: int, word: str = "") -> tuple[int, int]:
-        """Return line and column of a line of the script, or of a word in it.
+    def place(self, number: int, search: Callable[[str], re.Match[str] | None] = _CODE.search) -> tuple[int, int]:
+        """Return line and column of what a search finds in a line of the value, by default its first character.
 
-        Without the word it is the start of the script.
+        Without it, it is the start of the value.
         """
         for line in self._groups[number - 1] if 0 < number <= len(self._groups) else ():
-            match = find_word(word, self._source[line - 1])
+            match = search(self._source[line - 1])
             if match and line != self._start[0]:
                 return line, match.start() + 1
         return self._start
@@ -90,7 +72,7 @@ class Lines:
         string.
         """
         if number > self._last:
-            number, column = self._last, len(self._script[self._last - 1]) + 1
+            number, column = self._last, len(self._value[self._last - 1]) + 1
         line, start = self._groups[number - 1][0], self._start
         if line != start[0]:
             return line, self._indentation(start[0]) + (column if len(self._groups[number - 1]) == 1 else 1)
@@ -99,25 +81,13 @@ class Lines:
         is_quoted = self._source[line - 1][start[1] - 1 : start[1]] in ("'", '"')
         return line, start[1] + is_quoted + column - 1
 
-    def swallowed(self) -> Iterator[tuple[int, int, str]]:
-        """Yield the line, the column and the text of code that folding has made a part of a comment."""
-        for group in self._groups:
-            if len(group) == 1:
-                continue  # also every line of a JSON string, which all stand on one that may be long
-            texts = [self._source[line - 1].strip() for line in group]
-            comment = next((index for index, text in enumerate(texts) if _has_comment(text)), len(texts))
-            for line, text in zip(group[comment + 1 :], texts[comment + 1 :], strict=True):
-                if text and not text.startswith("--"):
-                    yield line, _indent(self._source[line - 1]) + 1, text
-                    break
-
     def _unfold(self, header: int) -> list[Sequence[int]]:
         """Take lines of the text for each line of the script until they are as long as it is."""
         source = self._source
         at = header  # an index, so the line after the header
         indentation = self._indentation(at)
         groups: list[Sequence[int]] = []
-        for text in self._script:
+        for text in self._value:
             if text.strip():
                 while at < len(source) and not source[at].strip():
                     at += 1
@@ -132,7 +102,7 @@ class Lines:
 
     def _indentation(self, at: int) -> int:
         following = next((line for line in self._source[at:] if line.strip()), "")
-        return _indent(following) - _indent(next((line for line in self._script if line.strip()), ""))
+        return _indent(following) - _indent(next((line for line in self._value if line.strip()), ""))
 
 
 _lines = lru_cache(1)(Lines)  # of a text that has many findings
@@ -156,8 +126,8 @@ class SourcePosition:
         """The line on which the value begins."""
         return self.document.position(self.at)[0]
 
-    def script(self, path: Path, text: str) -> Lines:
-        """Return the lines of a script that is the value at a path of the customization."""
+    def lines_of(self, path: Path, text: str) -> Lines:
+        """Return the lines of a text that is the value at a path below."""
         line, column = self.document.position((*self.at, *path))
         return Lines(self.lines, line, column, text)
 
@@ -200,9 +170,3 @@ def position_in(text: str, offset: int) -> tuple[int, int]:
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
-
-
-def _has_comment(line: str) -> bool:
-    """Return whether a line of Lua seems to end in a comment, without a look at its neighbours."""
-    comment = _COMMENT.search(line)
-    return comment is not None and all(line[: comment.start()].count(quote) % 2 == 0 for quote in "\"'")

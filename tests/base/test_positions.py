@@ -1,11 +1,12 @@
 import json
+import re
 
 import pytest
 import yaml
 from hypothesis import assume, given, strategies as st
 
 from karta_interpreter.base.k8s.manifest import read_documents
-from karta_interpreter.languages.lua.source_map import Lines, split_lines
+from karta_interpreter.base.positions import Lines, split_lines
 from tests.support.rows import rows
 
 _SCRIPT = ("script",)
@@ -35,7 +36,7 @@ def _lines(text: str) -> Lines:
     ],
 )
 def test_script_lines_have_lines_of_the_text(text: str, expected: tuple[int, ...]) -> None:
-    assert _lines(text).of_script == expected
+    assert _lines(text).of_value == expected
 
 
 @rows(
@@ -54,25 +55,7 @@ def test_script_lines_have_lines_of_the_text(text: str, expected: tuple[int, ...
     ],
 )
 def test_word_has_its_place(text: str, number: int, word: str, expected: tuple[int, int]) -> None:
-    assert _lines(text).place(number, word) == expected
-
-
-@rows(
-    ("script", "expected"),
-    [
-        pytest.param("-- why\na()\nb()\n", [(3, 3, "a()")], id="the code below a comment, once"),
-        pytest.param("a() -- why\nb()\n", [(3, 3, "b()")], id="a comment behind code swallows the next line"),
-        pytest.param("-- one\n-- two\n\na()\n", [], id="an empty line ends the comment"),
-        pytest.param("-- one\n  a()\n", [], id="so does a deeper line"),
-        pytest.param("a('--')\nb()\n", [], id="a string is not a comment"),
-        pytest.param("--[[ one ]]\nb()\n", [], id="a block comment ends by itself"),
-    ],
-)
-def test_code_that_folding_puts_behind_a_comment(script: str, expected: list[tuple[int, int, str]]) -> None:
-    block = "".join(f"  {line}\n" if line else "\n" for line in script.splitlines())
-
-    assert list(_lines(f"script: >\n{block}").swallowed()) == expected
-    assert list(_lines(f"script: |\n{block}").swallowed()) == []
+    assert _lines(text).place(number, re.compile(rf"\b{word}\b" if word else r"\S").search) == expected
 
 
 _CODE = st.text(st.sampled_from("ab -\"'#:"), max_size=12)
@@ -86,9 +69,8 @@ def test_lines_are_found_in_every_yaml_style(script: str, style: str) -> None:
     assume(yaml.safe_load(text)["script"] == script)
     lines, source = _lines(text), split_lines(text)
 
-    assert len(lines.of_script) == script.count("\n") + 1
-    list(lines.swallowed())
-    for number, (line, of_text) in enumerate(zip(script.split("\n"), lines.of_script, strict=True), start=1):
+    assert len(lines.of_value) == script.count("\n") + 1
+    for number, (line, of_text) in enumerate(zip(script.split("\n"), lines.of_value, strict=True), start=1):
         assert lines.place(number)[0] in range(2, len(source) + 1)
         if value[0] in "|>" and line.strip():
             assert source[of_text - 1].strip()

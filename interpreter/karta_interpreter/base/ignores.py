@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from karta_interpreter.base.findings import Finding, Severity, closest, warning
 from karta_interpreter.base.k8s import JSON
 from karta_interpreter.base.k8s.manifest import read_objects
-from karta_interpreter.languages.lua.source_map import SourcePosition, split_lines
+from karta_interpreter.base.positions import SourcePosition, split_lines
 
 _MARK = "karta-interpreter:"
 _COMMENT = re.compile(rf"(?:#|--) *{_MARK} *ignore\b(?:\[([^]]*)\])? *(.*)")
@@ -65,31 +65,31 @@ def unignored(
     """
     findings = list(findings)
     complete = {(ignore.rule, ignore.line) for ignore in ignores if ignore.is_complete and ignore.of_crd is crd}
-    hidden = {
-        finding
-        for finding in findings
-        if (finding.rule, finding.line) in complete and (crd or finding.severity is Severity.WARNING)
-    }
-    yield from (finding for finding in findings if finding not in hidden)
-    unused = complete - {(finding.rule, finding.line) for finding in hidden}
+    hidden = set[tuple[str, int]]()
+    for finding in findings:
+        place = finding.rule, finding.line
+        if place in complete and (crd or finding.severity is Severity.WARNING):
+            hidden.add(place)
+        else:
+            yield finding
     for ignore in ignores:
         if not ignore.is_complete:
             if not crd:
                 missing = "reason" if ignore.rule else "rule"
                 message = f"the ignore has no {missing}, and ignores nothing"
                 yield _warning("ignore-incomplete", ignore, source, message, f"write # {_MARK} ignore[RULE] REASON")
-        elif (ignore.rule, ignore.line) in unused:
+        elif (ignore.rule, ignore.line) in complete - hidden:
             message = f"there is no warning {ignore.rule} to ignore in line {ignore.line}"
-            suggestion = closest(ignore.rule, {finding.rule for finding in findings})
-            elsewhere = next((finding.line for finding in findings if finding.rule == ignore.rule), 0)
-            hint = (
-                f"it is in line {elsewhere}: write the comment at its end, or above it"
-                if elsewhere
-                else f"did you mean {suggestion}?"
-                if suggestion
-                else "remove it; errors of a definition cannot be ignored"
-            )
-            yield _warning("unused-ignore", ignore, source, message, hint)
+            yield _warning("unused-ignore", ignore, source, message, _instead_of(ignore, findings))
+
+
+def _instead_of(ignore: Ignore, findings: Sequence[Finding]) -> str:
+    """Return the hint of an ignore that hides nothing."""
+    for finding in findings:
+        if finding.rule == ignore.rule:
+            return f"it is in line {finding.line}: write the comment at its end, or above it"
+    suggestion = closest(ignore.rule, {finding.rule for finding in findings})
+    return f"did you mean {suggestion}?" if suggestion else "remove it; errors of a definition cannot be ignored"
 
 
 def placed_objects(text: str, source: str, *kinds: str) -> list[tuple[JSON, SourcePosition, Sequence[Ignore]]]:

@@ -2,10 +2,10 @@
 
 import pytest
 
+from karta_interpreter.base.ignores import placed_objects
 from karta_interpreter.definitions.karta.loading import load_documents
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.languages.lua.customization import load_customizations
-from karta_interpreter.languages.lua.ignores import placed_objects
 from tests.support.rows import rows
 
 _KARTA = """\
