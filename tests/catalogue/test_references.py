@@ -185,7 +185,7 @@ def _count(results: Results) -> int:
     return results["replica"] if components is None else sum(each["replicas"] for each in components)
 
 
-@applies(lambda entry: entry.definition and any(part.is_unknown for part in entry.definition.annotations.unread))
+@applies(lambda entry: entry.definition and entry.definition.annotations.unread)
 def test_requests_that_cannot_be_known_are_named_beside_a_count(definition: Definition, cases: Sequence[Case]) -> None:
     seen: set[str] = set()
     for case in cases:
@@ -194,4 +194,4 @@ def test_requests_that_cannot_be_known_are_named_beside_a_count(definition: Defi
             if parts := unknown_requests(whole, case.call.object):
                 assert _count(interpret(definition, case.call, reader=Known.of(case.references))), case.name
                 seen.update(part.reason for part in parts)
-    assert seen == {part.reason for part in definition.annotations.unread if part.is_unknown}
+    assert seen == {part.reason for part in definition.annotations.unread}

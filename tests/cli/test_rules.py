@@ -139,14 +139,7 @@ _SPEC = {
     "replicas": _TYPES["number"],
     "template": _object(spec={"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
     "scale": _object(replicas=_TYPES["number"]),
-    "surge": _object(replicas=_TYPES["number"]),
-    "tls": _object(secretName=_TYPES["text"]),
-    "groups": {
-        "type": "array",
-        "items": _object(name=_TYPES["text"], role=_TYPES["text"]),
-        "x-kubernetes-list-type": "map",
-        "x-kubernetes-list-map-keys": ["name"],
-    },
+    "surge": _object(template=_object(spec=_object(containers={"type": "array", "items": _object(name={}, image={})}))),
 }
 _PHASE = {"type": "string", "enum": ["Running", "Failed", "Unknown"]}
 

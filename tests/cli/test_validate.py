@@ -302,9 +302,6 @@ def test_field_that_crd_lacks_is_an_error_at_its_line(run: Run, files: Path, kar
 
     assert result.exit_code == 1
     assert result.stdout == (
-        'typo.yaml:4:3: warning [crd-unread] metadata.annotations["karta-interpreter.io/unread"]: '
-        "no expression reads .spec.replicas, which looks like a count\n"
-        "    hint: read it, or add {omit: .spec.replicas, reason: …} to the annotation unread\n"
         "typo.yaml:16:23: error [crd-unknown-field] "
         "spec.structureDefinition.rootComponent.scaleDefinition.replicasPath: the CRD has no field .spec.replica\n"
         "    .spec.replica // 1\n"

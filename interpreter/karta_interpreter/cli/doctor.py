@@ -19,7 +19,7 @@ from karta_interpreter.cli.render import one_line, say, table, written
 from karta_interpreter.cli.verify import verify_member
 from karta_interpreter.definitions.sources import combine, load_catalogue
 from karta_interpreter.definitions.sources.api_server import ApiServer
-from karta_interpreter.engine.verification import Verdict
+from karta_interpreter.engine.verification import Question, Verdict
 from karta_interpreter.webhook.doctor.result import CheckResult, Level, ok, problem, warning
 from karta_interpreter.webhook.doctor.runner import examine
 from karta_interpreter.webhook.registration.configuration import KIND, NAME, PATH, parts_of_url
@@ -123,6 +123,10 @@ async def _verify(kubeconfig: Path | None, context: str | None, member: str) -> 
     for cause in report.causes:
         text = f"{cause.objects}: {cause.judgement.question}: {cause.judgement.reason}"
         results.append(problem("member", text, cause.judgement.fix or cause.judgement.field))
+    for result in report.results:
+        if result.judgement.question is Question.CRD and result.judgement.verdict is Verdict.UNJUDGED:
+            found = f"{result.gvk.kind}: {result.judgement.reason}"
+            results.append(warning("member", found, "look whether answers depend on it"))
     agreeing = sum(result.judgement.verdict is Verdict.OK for result in report.results)
     number = count(sum(report.objects.values()), "object")
     return [

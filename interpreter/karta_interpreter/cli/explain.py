@@ -58,7 +58,7 @@ _EXAMPLES = """\b
 Examples:
   karta-interpreter explain RayCluster
   karta-interpreter explain raycluster.yaml
-  karta-interpreter explain crd-reference
+  karta-interpreter explain crd-unread
   karta-interpreter explain replicasPath
   karta-interpreter explain raycluster.yaml --operation InterpretHealth --strict
   kubectl get rayjob demo -o yaml | karta-interpreter explain -

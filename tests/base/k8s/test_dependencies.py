@@ -6,7 +6,7 @@ import pytest
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import dependencies as subject
-from karta_interpreter.base.k8s.dependencies import DEPENDENCIES_READ, Dependency
+from karta_interpreter.base.k8s.dependencies import DEPENDENCIES_READ, DEPENDENCY_NAMES, Dependency
 from karta_interpreter.base.k8s.values import JSON, Object
 from tests.support.both_ways import read_template
 from tests.support.rows import rows
@@ -225,3 +225,12 @@ def test_device_claim_with_name_of_wrong_type_is_error() -> None:
     message = r"^spec.resourceClaims\[1\].resourceClaimName needs a string, not a number"
     with pytest.raises(InterpretationError, match=message):
         claim_dependencies({"spec": {"resourceClaims": [{}, {"resourceClaimName": 1}]}}, "team")
+
+
+def test_names_in_pods_are_those_that_operations_follow() -> None:
+    for path in DEPENDENCY_NAMES:
+        spec: JSON = "needed"
+        for step in reversed(path.split(".")):
+            spec = {step.removesuffix("[]"): [spec] if step.endswith("[]") else spec}
+        named = (*pod_dependencies({"spec": spec}, ""), *claim_dependencies({"spec": spec}, ""))
+        assert [each.name for each in named] == ["needed"], path

@@ -14,7 +14,7 @@ from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.definitions.karta import annotation_records
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, NAMES, Annotation, Annotations
-from karta_interpreter.definitions.karta.annotations import PREFIX, AggregateRule, LeftOut
+from karta_interpreter.definitions.karta.annotations import PREFIX, AggregateRule
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.schema_export import custom_resource_definition, json_schema
 from tests.support.rows import rows
@@ -119,11 +119,9 @@ def test_example_has_no_findings_and_sets_only_its_field(record: Annotation, fin
 def test_schema_marks_expressions_that_the_parser_compiles(record: Annotation) -> None:
     annotations = load_definition(workload_with(record)).annotations
     compiled = list(annotations.queries())
-    left_out = [each.place.text for each in annotations.dependencies if isinstance(each, LeftOut)]
     assert sorted(expressions(value_of(record), record.schema)) == sorted(query.text for query in compiled)
     for query in compiled:
-        read_by = frozenset() if query.text in left_out else record.read_by
-        assert (query.annotation, query.read_by) == (record.name, read_by)
+        assert (query.annotation, query.read_by) == (record.name, record.read_by)
 
 
 @rows(

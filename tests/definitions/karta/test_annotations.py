@@ -9,7 +9,6 @@ from karta_interpreter.definitions.karta.annotation_records import Annotations
 from karta_interpreter.definitions.karta.annotations import (
     AggregateRule,
     ExtraDependency,
-    LeftOut,
     Retained,
 )
 from karta_interpreter.definitions.karta.identity import ROOT_STATUS
@@ -282,22 +281,9 @@ def test_dependencies_of_other_pods(orchestra: Raw) -> None:
     assert found.of_dependencies("parameters") == []
 
 
-def test_dependencies_name_what_is_left_out(orchestra: Raw) -> None:
-    [omission] = read(orchestra, dependencies="- {omit: .spec.backup, reason: data of one cluster}").dependencies
-    assert isinstance(omission, LeftOut)
-    assert (omission.place.text, omission.reason) == (".spec.backup", "data of one cluster")
-
-
-def test_unread_names_parts_by_which_requests_are_unknown(orchestra: Raw) -> None:
-    parts = read(
-        orchestra, unread="- {unknown: .spec.patch, reason: text}\n- {omit: .spec.surge, reason: extra}"
-    ).unread
-    assert [(part.place.text, part.is_unknown) for part in parts] == [(".spec.patch", True), (".spec.surge", False)]
-
-
 def test_unread_names_parts_with_their_reasons(orchestra: Raw) -> None:
-    [part] = read(orchestra, unread="- {omit: .spec.surge, reason: extra pods of an update}").unread
-    assert (part.place.text, part.reason) == (".spec.surge", "extra pods of an update")
+    [part] = read(orchestra, unread="- {unknown: .spec.patch, reason: a patch is text}").unread
+    assert (part.place.text, part.reason) == (".spec.patch", "a patch is text")
     assert part.place.read_by == frozenset()
 
 

@@ -359,12 +359,3 @@ def test_unreadable_status_is_not_blamed_on_annotation(define: Define) -> None:
     found = explain(define(), Call(Operation.INTERPRET_STATUS, obj))
 
     assert (found.results, found.facts) == (None, ())
-
-
-def test_explain_names_what_dependencies_leave_out(define: Define) -> None:
-    definition = define(annotations={"dependencies": "- {omit: '.spec.groups[].old', reason: data of one cluster}"})
-    found = explain(definition, Call(Operation.INTERPRET_DEPENDENCY, train({**HOT, "old": "backup"}, HOT)))
-
-    [fact] = [fact for fact in found.facts if fact.rule == "left-out"]
-    assert (fact.note, fact.value) == ("left out: data of one cluster", "backup")
-    assert [place.pointer for place in fact.places] == ["/spec/groups/0/old"]

@@ -350,13 +350,10 @@ def test_memory_of_a_number_gets_its_unit_in_the_definition(define: Define) -> N
             ["spec.groups[0].patch: a patch is text: pods may request something else than the answer"],
             id="an unknown part with parts of its own",
         ),
-        pytest.param({"tool": "x"}, [], id="a part that matters nothing"),
     ],
 )
 def test_warnings_about_requests_that_cannot_be_known(define: Define, more: dict[str, Any], notes: list[str]) -> None:
-    unread = (
-        "- {unknown: '.spec.groups[].patch', reason: a patch is text}\n- {omit: '.spec.groups[].tool', reason: a tool}"
-    )
+    unread = "- {unknown: '.spec.groups[].patch', reason: a patch is text}"
     facts = warnings_about(define(annotations={"unread": unread}), train({**HOT, **more}))
     assert [fact.note for fact in facts] == notes
     assert {fact.rule for fact in facts} <= {"requests-unknown"}

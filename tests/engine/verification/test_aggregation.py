@@ -1,8 +1,14 @@
+from copy import deepcopy
+from dataclasses import replace
+
 import pytest
 
 from karta_interpreter import Karta, Workload
 from karta_interpreter.base.errors import WorkloadError
+from karta_interpreter.base.k8s import GVK
 from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.openapi.catalogue import catalogue_schemas
+from karta_interpreter.definitions.sources import find_in_catalogue
 from karta_interpreter.engine.operations import Call, interpret
 from karta_interpreter.engine.verification import Question, Verdict, aggregation, judge_crd
 from tests.engine.verification.member import (
@@ -52,7 +58,7 @@ def _crd(*served: str) -> Thing:
         pytest.param(
             "size",
             ["v1"],
-            ["no expression reads .spec.replicas, which looks like a count", "has no field .spec.size"],
+            ["has no field .spec.size"],
             id="a-path-that-the-version-lacks",
         ),
         pytest.param("replicas", ["v2"], ["the CRD does not serve v1, only v2"], id="another-version"),
@@ -71,21 +77,40 @@ def test_field_that_several_expressions_read_is_one_difference() -> None:
     scale = "replicasPath: .spec.size\n        maxReplicasPath: .spec.size"
     definition = Karta.load(DEFINITION.replace("replicasPath: .spec.replicas", scale)).definition
 
-    _, found = judge_crd(definition, _crd("v1"))
+    (found,) = judge_crd(definition, _crd("v1"))
     assert found.field.endswith("scaleDefinition.replicasPath")
 
 
-def test_part_that_the_definition_was_written_without_is_named() -> None:
-    origin = "metadata: {name: shop, annotations: {karta-interpreter.io/written-from: Shop 1.4}}"
-    text = DEFINITION.replace("metadata: {name: shop}", origin).replace(".spec.replicas", "'1'")
-    definition = Karta.load(text).definition
+def _served(schema: Thing) -> Thing:
+    versions = [{"name": "v1alpha2", "served": True, "schema": {"openAPIV3Schema": schema}}]
+    names = {"group": "jobset.x-k8s.io", "names": {"kind": "JobSet"}}
+    return {"metadata": {"name": "jobsets"}, "spec": {**names, "versions": versions}}
 
-    (found,) = judge_crd(definition, _crd("v1"))
-    assert found.verdict is DIFFERS
+
+def test_fields_that_the_release_of_the_catalogue_lacks_are_named() -> None:
+    gvk = GVK("jobset.x-k8s.io", "v1alpha2", "JobSet")
+    entry, known = find_in_catalogue(gvk), catalogue_schemas()[gvk]
+    assert entry
+    schema: Thing = {**deepcopy(known.schema)}
+    assert list(judge_crd(entry.definition, _served(schema))) == []
+
+    spec = schema["properties"]["spec"]["properties"]
+    spec["surge"] = {"type": "object", "properties": {"pods": {"type": "integer"}}}
+    (found,) = judge_crd(entry.definition, _served(schema))
+    assert found.verdict is UNJUDGED
     assert found.reason == (
-        "the CRD is newer than Shop 1.4, which the definition was written from: "
-        "no expression reads .spec.replicas, which looks like a count"
+        f"the CRD has fields that {known.crd}, which the definition was written from, has not: .spec.surge"
     )
+
+
+def test_definition_of_another_release_is_not_compared_with_the_schema_of_the_catalogue() -> None:
+    gvk = GVK("jobset.x-k8s.io", "v1alpha2", "JobSet")
+    entry = find_in_catalogue(gvk)
+    schema: Thing = {**deepcopy(catalogue_schemas()[gvk].schema)}
+    assert entry
+    schema["properties"]["spec"]["properties"]["surge"] = {"type": "integer"}
+    annotations = replace(entry.definition.annotations, written_from="JobSet 99.0")
+    assert list(judge_crd(replace(entry.definition, annotations=annotations), _served(schema))) == []
 
 
 def test_status_without_loss_is_no_difference() -> None:

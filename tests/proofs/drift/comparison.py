@@ -1,6 +1,6 @@
 """What a newer release of a kind's CRD changes of the parts that answers depend on."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,14 +10,16 @@ from docs.tools.upstreams import Upstream
 from karta_interpreter.base.findings import DefinitionError
 from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.schema import read_karta
+from karta_interpreter.definitions.openapi.catalogue import added_fields
 from karta_interpreter.definitions.openapi.check import contradictions
-from karta_interpreter.definitions.openapi.check.coverage import relevant
-from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below, entries
+from karta_interpreter.definitions.openapi.check.check import places_read
+from karta_interpreter.definitions.openapi.schema import CustomKind, SchemaPath, below, parts_below
 from tests.proofs.conformance.crds.sources import kubevirt_crds
 from tests.proofs.drift.sources import Source
 
-_ALWAYS: Final = ("crd-reference: ", "crd-unread: ", "crd-unknown-field: ")
-"""What is against a definition in any release: what it does not read, and what it reads and no release has."""
+_ALWAYS: Final = ("crd-unread: ", "crd-unknown-field: ")
+"""What is against a definition in any release: pods that it does not read, and what it reads and no release has."""
 _COMPARED: Final = ("type", "default", "enum", "minimum", "maximum", "x-kubernetes-int-or-string")
 
 
@@ -54,10 +56,10 @@ def _objects(text: str) -> Iterator[Object]:
 
 
 def differences(definition: Definition, text: str, before: Object | None, after: Object) -> Iterator[str]:
-    """Yield what is against a definition by a newer CRD and not by the older one, and parts with another schema.
+    """Yield what is against a definition by a newer CRD and not by the older one, and what differs between both.
 
-    References and parts that no expression reads are yielded also if the older CRD has them, and fields that are read
-    also if it does not.
+    Pods that no expression reads are yielded also if the older CRD has them, and fields that are read also if it does
+    not. Fields that only the newer one has are yielded, and changes of the fields that expressions read.
     """
     gvk = definition.gvk
     known = {each for each in _findings(text, gvk, before) if not each.startswith(_ALWAYS)} if before else set()
@@ -66,12 +68,15 @@ def differences(definition: Definition, text: str, before: Object | None, after:
         old, new = CustomKind.of(before or after, gvk.version), CustomKind.of(after, gvk.version)
     except DefinitionError:
         return
-    was, now = _relevant(old), _relevant(new)
-    for path in was:
-        if path in now and was[path] != now[path]:
-            names = sorted(name for name in {*was[path], *now[path]} if was[path].get(name) != now[path].get(name))
-            changes = (f"{name} {was[path].get(name)} is {now[path].get(name)}" for name in names)
-            yield f"{path} is another part: {', '.join(changes)}"
+    for field in added_fields(below(old.schema, "spec"), below(new.schema, "spec")):
+        yield f"{field.jq} is new"
+    karta, _ = read_karta(definition.manifest)
+    read = places_read(karta, old.schema) if karta else set()
+    for path, was, now in _in_both(SchemaPath(("spec",)), below(old.schema, "spec"), below(new.schema, "spec")):
+        names = [name for name in _COMPARED if was.get(name) != now.get(name)]
+        if names and f"${path.jq}" in read:
+            changes = ", ".join(f"{name} {was.get(name)} is {now.get(name)}" for name in names)
+            yield f"{path.jq} is another part: {changes}"
 
 
 def _findings(text: str, gvk: GVK, crd: Object) -> Iterator[str]:
@@ -79,13 +84,10 @@ def _findings(text: str, gvk: GVK, crd: Object) -> Iterator[str]:
         yield f"{finding.rule}: {finding.message}"
 
 
-def _relevant(kind: CustomKind) -> Mapping[str, Object]:
-    schemas = {part.path.jq: _schema_at(kind.schema, part.path) for part in relevant(kind.schema, kind.scale_path)}
-    return {path: {name: schema[name] for name in _COMPARED if name in schema} for path, schema in schemas.items()}
-
-
-def _schema_at(schema: Object, path: SchemaPath) -> Object:
-    for step in path.steps:
-        container = "additionalProperties" if isinstance(step, Entries) and step.is_map else "items"
-        schema = below(schema, step) if isinstance(step, str) else entries(schema, container) or {}
-    return schema
+def _in_both(path: SchemaPath, old: Object, new: Object) -> Iterator[tuple[SchemaPath, Object, Object]]:
+    """Yield the parts that two schemas have, with both schemas of each."""
+    yield path, old, new
+    newer = {at.jq: part for at, part in parts_below(path, new)}
+    for at, part in parts_below(path, old):
+        if at.jq in newer:
+            yield from _in_both(at, part, newer[at.jq])

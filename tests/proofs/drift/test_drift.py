@@ -82,20 +82,20 @@ def test_field_that_is_read_and_in_no_release_is_a_difference() -> None:
     assert any(each.startswith("crd-unknown-field") for each in _differences(without, deepcopy(without)))
 
 
-@pytest.mark.parametrize(
-    ("name", "schema", "rule"),
-    [
-        pytest.param("retries", {"type": "integer"}, None, id="a field that no answer depends on"),
-        pytest.param("minReplicas", {"type": "integer"}, "crd-unread", id="a count"),
-        pytest.param("secretName", {"type": "string"}, "crd-reference", id="a reference"),
-    ],
-)
-def test_unread_part_is_a_difference_from_a_schema_that_has_it(name: str, schema: Object, rule: str | None) -> None:
-    crd = _crd()
-    spec = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
-    spec["properties"]["more"] = {"type": "object", "properties": {name: schema}}
-    found = _differences(crd, deepcopy(crd))
-    assert [each.partition(": ")[0] for each in found if ".spec.more" in each] == ([rule] if rule else [])
+def test_new_field_is_a_difference() -> None:
+    after = deepcopy(_crd())
+    spec = after["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    spec["properties"]["surge"] = {"type": "object", "properties": {"minReplicas": {"type": "integer"}}}
+    assert _differences(_crd(), after) == [".spec.surge is new"]
+    assert _differences(after, deepcopy(after)) == []
+
+
+def test_changed_field_that_no_expression_reads_is_no_difference() -> None:
+    before, after = deepcopy(_crd()), deepcopy(_crd())
+    for crd, default in ((before, 1), (after, 2)):
+        spec = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+        spec["properties"]["retries"] = {"type": "integer", "default": default}
+    assert _differences(before, after) == []
 
 
 @pytest.mark.parametrize(("version", "is_there"), [("v1", True), ("v2", False)])
@@ -106,11 +106,11 @@ def test_crd_is_found_among_templates(version: str, is_there: bool) -> None:
 
 
 def test_table_has_reason_of_row() -> None:
-    row = Row("a/v1 Kind", "Project v1 → v2", "crd-unread: nothing reads .a | .b")
+    row = Row("a/v1 Kind", "Project v1 → v2", ".a | .b is another part")
     reasons = {"a/v1 Kind, Project * → v2: *.a*": "it is not a count"}
     assert reason_of(row, reasons) == "it is not a count"
     *_, line = table([row], reasons)
-    assert line == r"| a/v1 Kind | Project v1 → v2 | crd-unread: nothing reads .a \| .b | it is not a count |"
+    assert line == r"| a/v1 Kind | Project v1 → v2 | .a \| .b is another part | it is not a count |"
 
 
 def test_reasons_are_sentences_about_kinds_of_the_catalogue() -> None:

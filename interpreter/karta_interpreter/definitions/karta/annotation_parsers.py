@@ -65,7 +65,6 @@ _FORMS: Final = {
     "pods": ("pods",),
     "claims": ("claims",),
     "parameters": ("parameters",),
-    "omit": ("omit", "reason"),
     "labelSelector": ("apiVersion", "kind", "labelSelector", "namespace"),
 }
 _QUOTES: Final = "write it in quotes"
@@ -164,8 +163,6 @@ def parse_dependencies(annotation: AnnotationText) -> tuple[values.Needed, ...]:
                 (index, "kind"),
             )
         match queries:
-            case {"omit": values.AnnotationQuery() as omit}:  # only an explanation reads it
-                needed.append(values.LeftOut(replace(omit, read_by=frozenset()), entry["reason"]))
             case {"name": values.AnnotationQuery() as objects} | {"labelSelector": values.AnnotationQuery() as objects}:
                 needed.append(
                     values.ExtraDependency(entry["apiVersion"], entry["kind"], objects, queries.get("namespace"))
@@ -176,16 +173,13 @@ def parse_dependencies(annotation: AnnotationText) -> tuple[values.Needed, ...]:
     return tuple(needed)
 
 
-def parse_unread(annotation: AnnotationText) -> tuple[values.LeftOut, ...]:
+def parse_unread(annotation: AnnotationText) -> tuple[values.UnknownPart, ...]:
     """Return the entries of ``unread``."""
-    read: list[values.LeftOut] = []
-    for index, entry in _entries(
-        annotation, lambda entry: _field_problems(entry, (_form_of(entry, "unknown", "omit"), "reason"))
-    ):
-        form = _form_of(entry, "unknown", "omit")
-        if place := annotation.query(entry[form], index, form):
-            read.append(values.LeftOut(place, entry["reason"], form == "unknown"))
-    return tuple(read)
+    unread: list[values.UnknownPart] = []
+    for index, entry in _entries(annotation, lambda entry: _field_problems(entry, ("unknown", "reason"))):
+        if place := annotation.query(entry["unknown"], index, "unknown"):
+            unread.append(values.UnknownPart(place, entry["reason"]))
+    return tuple(unread)
 
 
 def _entries(
@@ -216,7 +210,7 @@ def _field_problems(
 
 
 def _named(annotation: AnnotationText, index: int, field: str, text: str) -> values.AnnotationQuery | None:
-    gives = {"pods": dict, "labelSelector": dict, "parameters": dict, "omit": object}.get(field, str)
+    gives = {"pods": dict, "labelSelector": dict, "parameters": dict}.get(field, str)
     reads = _OF_PODS if field == "pods" else ()
     before, query = len(annotation.findings), annotation.query(text, index, field, gives=gives, reads=reads)
     if field == "pods":

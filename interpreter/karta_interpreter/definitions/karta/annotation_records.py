@@ -49,7 +49,7 @@ class Annotations:
     state: tuple[values.PreservedState, ...] = ()
     queue_labels: tuple[str, ...] = ("kueue.x-k8s.io/queue-name",)  # `QueueLabel` in Kueue's `pkg/controller/constants`
     dependencies: tuple[values.Needed, ...] = ()
-    unread: tuple[values.LeftOut, ...] = ()
+    unread: tuple[values.UnknownPart, ...] = ()
     added_containers: tuple[values.AddedContainers, ...] = ()
     aggregate: Mapping[values.PathPattern, values.AggregateRule] = field(default_factory=dict)
     required_status: Mapping[tuple[str, ...], JSON] = field(default_factory=dict)
@@ -167,7 +167,6 @@ def _mapping_to(value: Object) -> Object:
 _PLAIN: Final[tuple[Object, ...]] = ({"type": "array", "items": {}}, {"type": "number"}, {"type": "boolean"})
 _UNSET = {"unset": _JQ, "by": _JQ, "if": _JQ, "value": _JQ}
 _OWNED = {"owned": _JQ, "while": _JQ}
-_OMISSION: Final = _fields_of("omit", "reason", omit=_JQ, reason=_TEXT)
 _OBJECTS = {"apiVersion": _TEXT, "kind": _TEXT, "namespace": _JQ}
 
 ANNOTATIONS: Final = (
@@ -295,24 +294,21 @@ ANNOTATIONS: Final = (
             _fields_of("pods", pods=_JQ),
             _fields_of("claims", claims=_JQ),
             _fields_of("parameters", parameters=_JQ),
-            _OMISSION,
         ),
         form=(
             "a YAML list of `{apiVersion, kind, name, namespace}`, where `name` and `namespace` are jq. An entry with "
             "`labelSelector` instead of `name` takes all objects of the kind with these labels: jq that gives a label "
             "selector. Other entries are `{pods: jq}` (more pod templates, or parts of them), `{claims: jq}` (names of "
-            "volumes that the controller replaces by claims), `{parameters: jq}` (an object with the values of "
-            "parameters in names: `{params: {user: …}}` for `{{params.user}}` and `$(params.user)`) and "
-            "`{omit: jq, reason: text}` (fields with references that the workload does not need)"
+            "volumes that the controller replaces by claims) and `{parameters: jq}` (an object with the values of "
+            "parameters in names: `{params: {user: …}}` for `{{params.user}}` and `$(params.user)`)"
         ),
-        description="additional objects that the workload needs, and volumes and fields to ignore",
+        description="additional objects that the workload needs, and volumes to ignore",
         example=(
             "- {apiVersion: v1, kind: ConfigMap, name: .spec.config, namespace: .spec.team}\n"
             "- {apiVersion: v1, kind: Service, labelSelector: '{matchLabels: {mill: .metadata.name}}'}\n"
             "- pods: .spec.sidecars[].template\n"
             "- claims: .spec.volumeClaimTemplates[].metadata.name\n"
             "- parameters: '{params: .spec.params}'\n"
-            "- {omit: .spec.restoreFrom, reason: a backup is data of one cluster}\n"
         ),
         parse=parse_dependencies,
         read_by=frozenset({Operation.INTERPRET_DEPENDENCY}),
@@ -320,19 +316,13 @@ ANNOTATIONS: Final = (
     ),
     Annotation(
         name="unread",
-        schema=_list_of(_OMISSION, _fields_of("unknown", "reason", unknown=_JQ, reason=_TEXT)),
-        form="a YAML list of `{omit: jq, reason: text}` and `{unknown: jq, reason: text}`",
+        schema=_list_of(_fields_of("unknown", "reason", unknown=_JQ, reason=_TEXT)),
+        form="a YAML list of `{unknown: jq, reason: text}`",
         description=(
-            "parts of the workload that no answer depends on, each with the reason, although they look like pods, "
-            "requests, counts, claims, switches or selections of nodes. "
-            "[The check of a CRD](authoring.md#paths-that-the-crd-does-not-have) does not name them or their "
-            "references, and no warning their resources. If a workload has an `unknown` part, a warning says that its "
-            "pods may request something else than the answer"
+            "parts of the workload by which its pods request something else than the answer, each with the reason. "
+            "A warning names the parts that a workload has, and none names their resources"
         ),
-        example=(
-            "- {omit: .spec.update.parallelism, reason: this many pods are replaced at once}\n"
-            "- {unknown: .spec.podPatch, reason: a patch of the pods is text}\n"
-        ),
+        example="- {unknown: .spec.podPatch, reason: a patch of the pods is text}\n",
         parse=parse_unread,
         read_by=frozenset(),
         exported="does not depend on it",

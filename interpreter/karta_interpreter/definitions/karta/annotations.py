@@ -134,16 +134,14 @@ class OfDependencies:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A part of the workload with references that Karmada does not follow, and the reason."""
+class UnknownPart:
+    """A part of the workload by which pods request what no answer has, and the reason."""
 
     place: AnnotationQuery
     reason: str
-    is_unknown: bool = False
-    """Whether pods request resources that no answer has, if a workload has this part."""
 
 
-Needed: TypeAlias = ExtraDependency | OfDependencies | LeftOut
+Needed: TypeAlias = ExtraDependency | OfDependencies
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,14 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryWriteError
 from karta_interpreter.base.k8s import Object, Projection
-from karta_interpreter.definitions.karta import ComponentRules, Definition, Fragments, LeftOut, PodSpec, count_places
+from karta_interpreter.definitions.karta import (
+    ComponentRules,
+    Definition,
+    Fragments,
+    PodSpec,
+    UnknownPart,
+    count_places,
+)
 from karta_interpreter.engine.evaluation.evaluation import instance_ids, positions
 from karta_interpreter.engine.evaluation.scale import Scale, replica_counts, scales
 from karta_interpreter.engine.evaluation.templates import instance_templates, with_added
@@ -91,10 +98,10 @@ def absences(definition: Definition, obj: Object) -> list[str]:
     return reasons
 
 
-def unknown_requests(definition: Definition, obj: Object) -> list[LeftOut]:
+def unknown_requests(definition: Definition, obj: Object) -> list[UnknownPart]:
     """Return the parts of the annotation ``unread`` by which pods of this object request what no answer has."""
-    unknown = (part for part in definition.annotations.unread if part.is_unknown)
-    return [part for part in unknown if any(value not in (None, "") for value in part.place.evaluate(obj))]
+    unread = definition.annotations.unread
+    return [part for part in unread if any(value not in (None, "") for value in part.place.evaluate(obj))]
 
 
 def total_replicas(definition: Definition, obj: Object) -> int:

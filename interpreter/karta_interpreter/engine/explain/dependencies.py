@@ -22,7 +22,6 @@ from karta_interpreter.definitions.karta import (
     Definition,
     ExtraDependency,
     Fragments,
-    LeftOut,
     OfDependencies,
     PodSpec,
 )
@@ -71,13 +70,6 @@ def dependency_facts(definition: Definition, call: Call, _options: Options, resu
                 else "by values of parameters"
             )
             yield Fact("dependency", f"{title}: {why}", dependency, answer)
-    for omission in definition.annotations.dependencies:
-        if isinstance(omission, LeftOut):
-            field, text = annotation_field("dependencies"), omission.place.text
-            for reading in readings(omission.place, call.object):
-                if reading.value is not None:
-                    note, at = f"left out: {omission.reason}", reading.places
-                    yield Fact("left-out", note, reading.value, field=field, expression=text, places=at)
 
 
 def dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from typing import Final
 
-from karta_interpreter.base.findings import DefinitionError, Severity, format_path
+from karta_interpreter.base.findings import DefinitionError, Severity, format_path, listed
 from karta_interpreter.base.k8s import Object, get, objects_in
 from karta_interpreter.definitions.karta import OF_NO_CLUSTER, Definition
 from karta_interpreter.definitions.karta.schema import read_karta
+from karta_interpreter.definitions.openapi.catalogue import added_fields, catalogue_schemas
 from karta_interpreter.definitions.openapi.check.check import check
-from karta_interpreter.definitions.openapi.schema import CustomKind
+from karta_interpreter.definitions.openapi.schema import CustomKind, below
 from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.engine.verification.evidence import Evidence
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
@@ -48,21 +49,28 @@ def judge_crd(definition: Definition, crd: Object) -> Iterator[Judgement]:
             "spec.structureDefinition.rootComponent.kind",
         )
         return
-    karta, _ = read_karta(definition.manifest)
     try:
         kind = CustomKind.of(crd, version)
     except DefinitionError as error:
         yield Judgement(Question.CRD, Verdict.UNJUDGED, str(error))
         return
+    karta, _ = read_karta(definition.manifest)
     contradictions = check(karta, kind.schema, kind.scale_path) if karta else []
-    findings = [
-        finding for finding in contradictions if finding.severity is Severity.ERROR or finding.rule == "crd-unread"
-    ]
-    origin = definition.annotations.written_from
-    newer = f"the CRD is newer than {origin}, which the definition was written from: " if origin else ""
+    errors = [finding for finding in contradictions if finding.severity is Severity.ERROR]
     # A field that several expressions read is one difference.
-    for finding in {finding.message: finding for finding in reversed(findings)}.values():
-        message = f"{newer if finding.rule == 'crd-unread' else ''}{finding.message}"
-        yield Judgement(
-            Question.CRD, Verdict.DIFFERS, message, finding.expression, format_path(finding.path), finding.hint
-        )
+    for finding in {finding.message: finding for finding in reversed(errors)}.values():
+        place = format_path(finding.path)
+        yield Judgement(Question.CRD, Verdict.DIFFERS, finding.message, finding.expression, place, finding.hint)
+    yield from _newer_fields(definition, kind)
+
+
+def _newer_fields(definition: Definition, served: CustomKind) -> Iterator[Judgement]:
+    """Name the fields that the release has not which a definition of the catalogue was written from."""
+    known = catalogue_schemas().get(definition.gvk)
+    release = definition.annotations.written_from.partition(",")[0]
+    if known is None or known.crd != release:
+        return
+    fields = [field.jq for field in added_fields(below(known.schema, "spec"), below(served.schema, "spec"))]
+    if fields:
+        reason = f"the CRD has fields that {release}, which the definition was written from, has not: {listed(fields)}"
+        yield Judgement(Question.CRD, Verdict.UNJUDGED, reason)

@@ -226,21 +226,6 @@ def test_names_and_namespaces_of_references_are_strings_or_lists(field: str, exp
             id="a pod spec where a template is asked for",
         ),
         pytest.param(
-            f"{_OVEN}.specDefinition.podTemplateSpecPath",
-            ".spec.oven.template",
-            "warning: {path}: the CRD does not require .spec.oven.template; a workload without it has no pods here "
-            "(write `.spec.oven | .template // {{spec: {{}}}}` if the operator makes the pods then, "
-            "else leave it) [crd-optional-template]",
-            id="a template that may be absent in a required part",
-        ),
-        pytest.param(
-            f"{_SHOP}.instanceIdPath",
-            ".spec.shops[].role",
-            "warning: {path}: .spec.shops is keyed by name in the CRD, so .role may repeat "
-            "(read the id from .spec.shops[].name) [crd-instance-id]",
-            id="ids by another field than the key of the list",
-        ),
-        pytest.param(
             f"{_SHOP}.instanceIdPath",
             ".spec.shops | to_entries[] | .key",
             "error: {path}: this is an integer in the CRD, not a string [crd-wrong-type]",
@@ -412,26 +397,6 @@ def test_expression_that_schema_allows_has_no_finding(expression: str) -> None:
     assert _findings(_changed(f"{_OVEN}.scaleDefinition.replicasPath", expression)) == []
 
 
-@pytest.mark.parametrize(
-    ("kind", "rules"),
-    [
-        pytest.param("set", [], id="the elements of a set are unique"),
-        pytest.param("atomic", ["crd-instance-id"], id="those of another list may repeat"),
-    ],
-)
-def test_ids_among_few_texts(kind: str, rules: list[str]) -> None:
-    schema = deepcopy(SCHEMA)
-    items = {"type": "string", "enum": ["red", "blue"]}
-    schema["properties"]["spec"]["properties"]["colours"] = {
-        "type": "array",
-        "x-kubernetes-list-type": kind,
-        "items": items,
-    }
-    karta, _ = read_karta(_changed(f"{_SHOP}.instanceIdPath", ".spec.colours[]"))
-    assert karta is not None
-    assert [finding.rule for finding in _checked(karta, schema)] == rules
-
-
 @rows(
     ("phase", "rules"),
     [
@@ -468,22 +433,6 @@ def test_phases_of_a_combined_schema(phase: dict[str, Any], rules: list[str]) ->
 )
 def test_check_ignores_invalid_jq(path: str) -> None:
     assert _findings(_changed(path, ".spec |")) == []
-
-
-@pytest.mark.parametrize(
-    ("required", "rules"),
-    [
-        pytest.param(["pod-template"], [], id="required"),
-        pytest.param([], ["crd-optional-template"], id="optional"),
-    ],
-)
-def test_field_with_hyphen_may_be_required(required: list[str], rules: list[str]) -> None:
-    schema = deepcopy(SCHEMA)
-    oven = schema["properties"]["spec"]["properties"]["oven"]
-    oven |= {"required": required, "properties": {**oven["properties"], "pod-template": _TEMPLATE}}
-    karta, _ = read_karta(_changed(f"{_OVEN}.specDefinition.podTemplateSpecPath", '.spec.oven["pod-template"]'))
-    assert karta is not None
-    assert [finding.rule for finding in _checked(karta, schema)] == rules
 
 
 def test_field_with_hyphen_is_not_a_subtraction() -> None:
@@ -534,9 +483,6 @@ def test_conditions_without_a_status(name: str | None, findings: list[str]) -> N
         pytest.param({"driver": {"type": "string"}}, {"required-status": ".status.driver: 1"}, ["crd-wrong-type"],
                      id="a value of another type"),
         pytest.param({"driver": {"type": "array"}}, {}, [], id="lists and numbers are always there"),
-        pytest.param({"timelineID": {"type": "integer"}}, {}, ["crd-added-up"], id="a number that is not an amount"),
-        pytest.param({"timelineID": {"type": "integer"}}, {"aggregate": ".status.timelineID: max"}, [], id="by a rule"),
-        pytest.param({"desiredGeneration": {"type": "integer"}}, {}, [], id="a generation is not added up"),
     ],
 )  # fmt: skip
 def test_aggregate_annotation_is_compared_with_schema(

@@ -1,10 +1,9 @@
-"""Parts of a CRD that look like what answers depend on are read by an expression, or left out on purpose."""
+"""Pods in a CRD, by their shapes, and the count of its scale subresource are read by an expression."""
 
 from typing import Any
 
 import pytest
 
-from karta_interpreter.base.findings import Finding
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.check.check import check
@@ -12,7 +11,6 @@ from tests.support.rows import rows
 
 _TEXT = {"type": "string"}
 _NUMBER = {"type": "integer"}
-_SWITCH = {"type": "boolean"}
 
 
 def _object(**properties: object) -> dict[str, Any]:
@@ -23,16 +21,14 @@ def _list(items: object) -> dict[str, Any]:
     return {"type": "array", "items": items}
 
 
-_RESOURCES = _object(limits=_object(), requests=_object())
-_POD: dict[str, Any] = _object(
-    containers=_list(_object(name=_TEXT, image=_TEXT, resources=_RESOURCES)), nodeSelector=_object()
-)
+_CONTAINER = _object(name=_TEXT, image=_TEXT, command={}, env={}, resources={}, volumeMounts={})
+_POD: dict[str, Any] = _object(containers=_list(_CONTAINER), initContainers=_list(_CONTAINER), nodeSelector=_object())
 _TEMPLATE = _object(metadata=_object(), spec=_POD)
-_BAKERY = _object(**_POD["properties"], minReplicas=_NUMBER, oven=_object(resources=_RESOURCES))
-"""A pod spec with fields of its own next to those of a pod."""
+_BAKERY = _object(**_POD["properties"], minReplicas=_NUMBER, worker=_POD)
+"""A pod spec with fields of its own beside those of a pod."""
 
 
-def _karta(pods: str, count: str, **annotations: str) -> dict[str, Any]:
+def _karta(pods: str, count: str = "", **annotations: str) -> dict[str, Any]:
     root: dict[str, Any] = {
         "name": "bakery",
         "kind": {"group": "example.io", "version": "v1", "kind": "Bakery"},
@@ -43,7 +39,7 @@ def _karta(pods: str, count: str, **annotations: str) -> dict[str, Any]:
         root["specDefinition"] = {form: pods}
     if count:
         root["scaleDefinition"] = {"replicasPath": count}
-    texts = {f"karta-interpreter.io/{name}": text for name, text in annotations.items() if text}
+    texts = {f"karta-interpreter.io/{name}": text for name, text in annotations.items()}
     return {
         "apiVersion": "run.ai/v1alpha1",
         "kind": "Karta",
@@ -52,171 +48,73 @@ def _karta(pods: str, count: str, **annotations: str) -> dict[str, Any]:
     }
 
 
-def _findings(
-    spec: dict[str, Any], pods: str = "", count: str = "", scale: str = "", **annotations: str
-) -> list[Finding]:
+def _unread(spec: dict[str, Any], pods: str = "", count: str = "", scale: str = "", **annotations: str) -> list[str]:
     karta, wrong = read_karta(_karta(pods, count, **annotations))
     assert karta is not None, wrong
     found = check(karta, _object(spec=_object(**spec)), scale)
-    return [finding for finding in found if finding.rule != "crd-optional-template"]
-
-
-def _unread(*args: Any, **more: Any) -> list[str]:
-    found = _findings(*args, **more)
     return [each.message.removeprefix("no expression reads ") for each in found if each.rule == "crd-unread"]
 
 
 @rows(
-    ("spec", "pods", "count", "unread"),
+    ("spec", "pods", "unread"),
     [
-        pytest.param({"template": _TEMPLATE}, ".spec.template", "", [], id="a template is read whole"),
+        pytest.param({"template": _TEMPLATE}, ".spec.template", [], id="a template is read whole"),
         pytest.param(
-            {"template": _TEMPLATE}, "{spec: {containers: .spec.template.spec.containers}}", "", [], id="its containers"
+            {"template": _TEMPLATE}, "{spec: {containers: .spec.template.spec.containers}}", [], id="its containers"
         ),
-        pytest.param(
-            {"template": _TEMPLATE, "sizes": _list(_NUMBER), "replicas": _NUMBER},
-            ".spec.template",
-            ".spec.sizes | length",
-            [".spec.replicas, which looks like a count"],
-            id="a count next to the one that is read",
-        ),
-        pytest.param(
-            {"template": _TEMPLATE, "groups": _NUMBER, "replicasPerGroup": _NUMBER, "minPodsPerSet": _NUMBER},
-            ".spec.template",
-            ".spec.groups",
-            [".spec.replicasPerGroup, which looks like a factor of a count"],
-            id="a factor of the count",
-        ),
-        pytest.param(
-            {
-                "copies": _NUMBER,
-                "pools": _list(_object(template=_TEMPLATE, size=_NUMBER, shards=_NUMBER, timeoutSeconds=_NUMBER)),
-                "proxies": _object(ports=_NUMBER, threads=_NUMBER),
-            },
-            ".spec.pools[].template",
-            ".spec.pools[].size",
-            [
-                ".spec.copies, which looks like a factor of a count",
-                ".spec.pools[].shards, which looks like a factor of a count",
-            ],
-            id="plurals around a template",
-        ),
+        pytest.param({"template": _TEMPLATE}, "", [".spec.template, a pod template"], id="a template"),
         pytest.param(
             {"main": _object(template=_TEMPLATE), "canary": _list(_object(template=_TEMPLATE, replicas=_NUMBER))},
             ".spec.main.template",
-            "1",
-            [".spec.canary, which has pods and a count ([].template, [].replicas)"],
-            id="a new part is one group",
+            [".spec.canary[].template, a pod template"],
+            id="a template beside the one that is read",
         ),
         pytest.param(
-            {"shops": _list(_object(pods=_POD, paused=_SWITCH, late=_object(size=_NUMBER, pods=_POD)))},
-            "first(.spec.shops[].pods)",
+            {"roles": {"type": "object", "additionalProperties": _object(pod=_POD)}},
             "",
-            [
-                ".spec.shops[].paused, which looks like a switch that suspends",
-                ".spec.shops[].late, which has pods and a count (.size, .pods)",
-            ],
-            id="groups end where something is read",
+            [".spec.roles[].pod, a pod spec"],
+            id="the pods of each role",
+        ),
+        pytest.param({"sidecars": _list(_CONTAINER)}, "", [".spec.sidecars, a list of containers"], id="containers"),
+        pytest.param(
+            {"template": _TEMPLATE, "sidecars": _list(_CONTAINER)},
+            "{spec: (.spec.template.spec + {initContainers: .spec.sidecars})}",
+            [],
+            id="containers that are part of pods",
         ),
         pytest.param(
             {"shop": _BAKERY},
             ".spec.shop",
-            "",
-            [".spec.shop.minReplicas, which looks like a count", ".spec.shop.oven, which has resources (.resources)"],
-            id="a pod spec does not cover the fields next to it",
+            [".spec.shop.worker, a pod spec"],
+            id="a pod spec covers the fields of a pod alone",
         ),
         pytest.param(
-            {"shop": _BAKERY},
+            {"images": _list(_object(name=_TEXT, image=_TEXT)), "template": {"type": "object"}, "replicas": _NUMBER},
             "",
-            ".spec.shop.minReplicas",
-            [".spec.shop, which looks like pods", ".spec.shop.oven, which has resources (.resources)"],
-            id="a count is not the pods around it",
-        ),
-        pytest.param(
-            {"groups": _list(_object(replicas=_NUMBER))},
-            "",
-            ".spec.groups | length",
-            [".spec.groups[], which has a count (.replicas)"],
-            id="the length of a list reads no element",
+            [],
+            id="what only its name says",
         ),
     ],
 )
-def test_check_lists_parts_that_no_expression_reads(
-    spec: dict[str, Any], pods: str, count: str, unread: list[str]
-) -> None:
-    assert sorted(_unread(spec, pods, count)) == sorted(unread)
+def test_pods_that_no_expression_reads_are_named(spec: dict[str, Any], pods: str, unread: list[str]) -> None:
+    assert _unread(spec, pods) == unread
 
 
-@rows(
-    ("spec", "annotations"),
-    [
-        pytest.param({"size": _NUMBER, "template": _TEMPLATE}, {"retain": "- .spec | .size, .template"}, id="retained"),
-        pytest.param({"suspend": _SWITCH}, {"health": ".spec.suspend != true"}, id="a condition"),
-        pytest.param({"nodeSelector": _object()}, {"health": "any(.spec; .nodeSelector)"}, id="whether it is there"),
-        pytest.param(
-            {"shop": _BAKERY}, {"unread": "- {omit: .spec.shop, reason: sold}"}, id="left out with its fields"
-        ),
-        pytest.param(
-            {"groups": _list(_object(replicas=_NUMBER, suspend=_SWITCH))},
-            {"unread": "- {omit: '.spec.groups[] | .replicas, .suspend', reason: the operator ignores both}"},
-            id="several are left out",
-        ),
-    ],
-)
-def test_check_accepts_parts_in_annotations(spec: dict[str, Any], annotations: dict[str, str]) -> None:
-    assert _unread(spec)
-    assert _unread(spec, **annotations) == []
+def test_annotation_reads_pods() -> None:
+    assert _unread({"template": _TEMPLATE}, retain="- .spec.template") == []
 
 
-def test_check_of_dependencies_leaves_out_no_pods() -> None:
-    dependencies = "- {omit: .spec.template, reason: no names}"
-    assert _unread({"template": _TEMPLATE}, dependencies=dependencies) == [".spec.template, which looks like pods"]
-
-
-def test_check_of_a_part_left_out_lists_no_references_in_it() -> None:
-    spec = {"old": _object(secretName=_TEXT, replicas=_NUMBER)}
-    assert [each.rule for each in _findings(spec)] == ["crd-unread", "crd-reference"]
-    assert _findings(spec, unread="- {omit: .spec.old, reason: the operator ignores it}") == []
-
-
-def test_check_says_what_to_write_for_an_unread_part() -> None:
-    [finding] = _findings(
-        {"groups": _list(_object(replicas=_NUMBER, name=_TEXT))}, count="[.spec.groups[].name] | length"
-    )
-    assert finding.hint == "read it, or add {omit: '.spec.groups[].replicas', reason: …} to the annotation unread"
-
-
-def test_check_says_how_a_factor_is_read() -> None:
-    pools = _list(_object(template=_TEMPLATE, size=_NUMBER, shards=_NUMBER))
-    hints = [
-        each.hint
-        for each in _findings({"copies": _NUMBER, "pools": pools}, ".spec.pools[].template", ".spec.pools[].size")
-    ]
-    assert [hint.partition("`")[2].partition("`")[0] for hint in hints] == ["* .spec.copies", "* .shards"]
-
-
-def test_check_names_the_field_for_an_unread_bound() -> None:
-    [finding] = _findings({"autoscaling": _object(minReplicas=_NUMBER, maxReplicas=_NUMBER)})
-    assert finding.hint.startswith("read it by minReplicasPath (and maxReplicasPath), or")
-
-
-def test_check_says_how_to_count_pods_without_a_template() -> None:
-    [finding] = _findings({"encoder": _object(workers=_NUMBER, image=_TEXT, cores=_NUMBER)})
-    assert finding.message == "no expression reads .spec.encoder, which has a count (.workers)"
-    assert finding.hint.startswith(
-        "read it, for pods without a template by replicasPath and a podSpecPath that builds the pod "
-        "(`.spec.encoder | {containers: ["
-    )
-
-
-def test_check_says_what_the_definition_was_written_from() -> None:
-    [finding] = _findings({"replicas": _NUMBER}, **{"written-from": "Bakery 1.4"})
-    assert finding.hint.endswith("; the CRD may be newer than Bakery 1.4, which the definition was written from")
-
-
-def test_check_has_the_count_of_the_scale_subresource() -> None:
+def test_count_of_the_scale_subresource_is_named() -> None:
+    counted = ".spec.ovens, the count of the scale subresource"
     assert _unread({"ovens": _NUMBER}) == []
-    assert _unread({"ovens": _NUMBER}, "", "", ".spec.ovens") == [".spec.ovens, which looks like a count"]
+    assert _unread({"ovens": _NUMBER}, scale=".spec.ovens") == [counted]
+    assert _unread({"ovens": _NUMBER}, count=".spec.ovens", scale=".spec.ovens") == []
+
+
+def test_key_of_a_map_in_the_scale_subresource_stands_for_all() -> None:
+    roles = {"type": "object", "additionalProperties": _object(replicas=_NUMBER)}
+    path = ".spec.roles.Worker.replicas"
+    assert _unread({"roles": roles}, scale=path) == [".spec.roles[].replicas, the count of the scale subresource"]
 
 
 @pytest.mark.parametrize(
@@ -232,17 +130,8 @@ def test_check_has_the_count_of_the_scale_subresource() -> None:
         ),
     ],
 )
-def test_check_lists_nothing(annotations: dict[str, str]) -> None:
-    assert _unread({"replicas": _NUMBER})
-    assert _unread({"replicas": _NUMBER}, **annotations) == []
-
-
-def test_check_by_several_releases_lists_what_one_has() -> None:
-    old = {"replicas": _NUMBER}
-    crds = [_crd(old), _crd({**old, "canary": _object(replicas=_NUMBER)})]
-    text = str(_karta("", ".spec.replicas")).replace("'", '"')
-    found = [each.message for each in contradictions(text, "karta.json", crds) if each.rule == "crd-unread"]
-    assert found == ["no expression reads .spec.canary, which has a count (.replicas)"]
+def test_nothing_is_named_where_no_expression_counts(annotations: dict[str, str]) -> None:
+    assert _unread({"template": _TEMPLATE}, **annotations) == []
 
 
 def _crd(spec: dict[str, Any]) -> dict[str, Any]:
@@ -256,11 +145,9 @@ def _crd(spec: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_check_groups_an_inline_list_of_references() -> None:
-    volumes = _list(_object(name=_TEXT, secret=_object(secretName=_TEXT), configMap=_object(name=_TEXT)))
-    [finding] = _findings({"volumes": volumes})
-    assert finding.message == (
-        ".spec.volumes has 2 fields that look like references ([].secret.secretName, [].configMap.name), "
-        "which neither pods nor dependencies cover"
-    )
-    assert finding.hint.endswith("or {omit: .spec.volumes, reason: …}")
+def test_pods_of_one_of_several_releases_are_named() -> None:
+    old = {"template": _TEMPLATE}
+    crds = [_crd(old), _crd({**old, "canary": _object(template=_TEMPLATE)})]
+    text = str(_karta(".spec.template")).replace("'", '"')
+    found = [each.message for each in contradictions(text, "karta.json", crds) if each.rule == "crd-unread"]
+    assert found == ["no expression reads .spec.canary.template, a pod template"]

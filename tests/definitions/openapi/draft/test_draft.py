@@ -439,11 +439,10 @@ def test_replicas_with_data_are_not_divided(spec: Any, is_whole: bool) -> None:
 
 
 def test_fields_that_a_status_requires_are_drafted() -> None:
-    status = fields(driver=fields(pod=STRING), phase=STRING, timelineID=INTEGER, active=INTEGER)
+    status = fields(driver=fields(pod=STRING), phase=STRING, active=INTEGER)
     made = draft(CustomKind.of(crd(fields(), {**status, "required": ["driver", "phase", "active"]})))
     found = load_definition(made.karta).annotations
     assert found.required_status == {("status", "driver"): {}, ("status", "phase"): ""}
-    assert found.aggregate == {("status", "timelineID"): "max"}
 
 
 def test_suspend_and_resume() -> None:

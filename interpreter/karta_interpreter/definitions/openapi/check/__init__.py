@@ -20,7 +20,6 @@ from karta_interpreter.definitions.openapi.check.check import check, check_alone
 from karta_interpreter.definitions.openapi.schema import CustomKind
 
 _MOST_KINDS: Final = 20
-_OF_ANY_RELEASE: Final = ("crd-reference", "crd-unread")
 
 
 def contradictions(text: str, source: str, crds: Sequence[Object] | None) -> Iterator[Finding]:
@@ -74,7 +73,7 @@ def _with_all(karta: KartaResource, gvk: GVK, crds: Sequence[Object]) -> list[Fi
         finding for finding in first if all((finding.path, finding.rule, finding.span) in keys for keys in shared)
     ]
     # A part that one release has is there for workloads of that release.
-    more = [finding for findings in checks for finding in findings if finding.rule in _OF_ANY_RELEASE]
+    more = [finding for findings in checks for finding in findings if finding.rule == "crd-unread"]
     return [*agreed, *(finding for finding in dict.fromkeys(more) if finding not in agreed)]
 
 

@@ -11,15 +11,14 @@ from typing import Any, Final
 
 from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.base.findings import PLACES, Finding, Severity, Span, closest, did_you_mean, error, warning
-from karta_interpreter.base.k8s import CONTAINER_LISTS, DEPENDENCY_NAMES, JSON, Object, Path, grouped
+from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, Object, Path, grouped
 from karta_interpreter.base.karmada import COUNTING_OPERATIONS, Operation
 from karta_interpreter.definitions.karta import (
     MATCHING_ORDER,
+    ROOT_KIND,
     ROOT_STATUS,
     AggregateRule,
-    LeftOut,
     ObjectQuery,
-    OfDependencies,
     PodQuery,
     annotation_path,
     field_text,
@@ -28,14 +27,7 @@ from karta_interpreter.definitions.karta.annotation_records import Annotations, 
 from karta_interpreter.definitions.karta.compile import action_value
 from karta_interpreter.definitions.karta.model import ExpressionMatcher, KartaResource, StatusDefinition
 from karta_interpreter.definitions.karta.schema_types import expressions_of
-from karta_interpreter.definitions.openapi.check.coverage import (
-    Coverage,
-    Sort,
-    in_yaml,
-    names_below,
-    parts,
-    unread_text,
-)
+from karta_interpreter.definitions.openapi.check.coverage import Coverage
 from karta_interpreter.definitions.openapi.check.expected import (
     BOOLEAN,
     CONTAINERS,
@@ -58,10 +50,9 @@ from karta_interpreter.definitions.openapi.check.shape import (
     TypeScope,
     literal,
 )
-from karta_interpreter.definitions.openapi.draft.statuses import least_value, undecided
-from karta_interpreter.definitions.openapi.references import PODS, references
-from karta_interpreter.definitions.openapi.schema import OPEN, CustomKind, Entries, SchemaPath, below, is_pod_spec
-from karta_interpreter.languages.jq import owner_of, parse, queries_in, render, syntax as ast
+from karta_interpreter.definitions.openapi.required import least_value, required_status
+from karta_interpreter.definitions.openapi.schema import OPEN, CustomKind, Entries, SchemaPath, below
+from karta_interpreter.languages.jq import parse, syntax as ast
 
 
 def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Finding]:
@@ -73,16 +64,11 @@ def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Fi
     where a definition is of several releases of a project: another one may have the field. A text that the schema does
     not list is a warning, since older objects may have it.
     """
-    annotations, faults = parse_annotations(karta)  # loading reports these faults
+    annotations, _ = parse_annotations(karta)  # loading reports the faults
     checked = _followed(karta, annotations, schema, "the CRD")
     answered = [name for name in annotations.operations or Operation if not annotations.lua.of(name)]
     if not COUNTING_OPERATIONS.isdisjoint(answered):
-        checked.unread(scale_path, annotations.written_from)
-    # A faulty path of pods, or a faulty entry of the annotation, may be meant to cover what else looks uncovered.
-    covering = {annotation_path("dependencies")[-1], *_POD_FORMS}
-    faulty = {fault.path[-1] for fault in (*faults, *checked.findings) if fault.severity is Severity.ERROR}
-    if Operation.INTERPRET_DEPENDENCY in answered and covering.isdisjoint(faulty):
-        checked.references(karta, annotations)
+        checked.unread(scale_path)
     projects = [source.strip().rpartition(" ")[0] for source in annotations.written_from.split(",")]
     return [
         replace(finding, severity=Severity.WARNING)
@@ -90,6 +76,11 @@ def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Fi
         else finding
         for finding in checked.findings
     ]
+
+
+def places_read(karta: KartaResource, schema: Object) -> frozenset[str]:
+    """Return the places of a schema that the expressions of a Karta read, and those on the way."""
+    return _followed(karta, parse_annotations(karta)[0], schema, "the CRD").places
 
 
 def check_alone(karta: KartaResource, kind: CustomKind | None = None) -> list[Finding]:
@@ -180,10 +171,6 @@ def _followed(karta: KartaResource, annotations: Annotations, schema: Object, na
             )
         elif not isinstance(text, ObjectQuery):  # the schema of that object is not given
             checked.expression(path, text, EXPECTED.get(str(path[-1])))
-        if path[-1] == "instanceIdPath":
-            checked.instance_ids(path, text)
-        elif path[-1] in _POD_FORMS:
-            checked.template(path, text)
     for path, at, value in _switched(karta):
         for shape in checked.quiet(at):
             checked.written(path, shape, value)
@@ -205,6 +192,11 @@ class _Checked:
         self._coverage = Coverage()
         self._root = Shape(schema, ".", is_sure=True, place="$")
 
+    @property
+    def places(self) -> frozenset[str]:
+        """The places that expressions have read, and those on the way."""
+        return frozenset(self._coverage.given | self._coverage.reached)
+
     def expression(
         self,
         path: Path,
@@ -212,7 +204,6 @@ class _Checked:
         expected: Expected | None = None,
         inputs: Shapes = (),
         schema: str = "",
-        coverage: Coverage | None = None,
     ) -> Shapes:
         """Follow an expression about the workload, or about ``inputs``, and compare its outputs with ``expected``."""
         node = _parsed(text)
@@ -220,7 +211,7 @@ class _Checked:
             return ()
         scope = TypeScope(schema=schema or self._named)
         shapes = outputs(node, inputs or (self._root,), scope)
-        (coverage or self._coverage).add(shapes, scope.visited)
+        self._coverage.add(shapes, scope.visited)
         self.findings += [replace(contradiction, path=path, expression=text) for contradiction in scope.found]
         # After a contradiction the shapes are unknown, and another finding would be about the same mistake.
         if expected is not None and not scope.found:
@@ -248,42 +239,6 @@ class _Checked:
 
     def _add(self, finding: Finding, text: str, span: Span = ast.NOWHERE) -> None:
         self.findings.append(replace(finding, expression=text, span=span if span.end else None))
-
-    def instance_ids(self, path: Path, text: str) -> None:
-        """Warn of ids that several instances may have."""
-        for shape in self.quiet(text):
-            at, _, below = shape.at.rpartition("[]")
-            for listed in self.quiet(at) if at else ():
-                keys = listed.schema.get("x-kubernetes-list-map-keys")
-                keys = [f".{key}" for key in keys] if isinstance(keys, list) else []
-                is_set = not below and listed.schema.get("x-kubernetes-list-type") == "set"
-                if keys and below not in keys:
-                    message = (
-                        f"{at} is keyed by {' and '.join(key[1:] for key in keys)} in the CRD, "
-                        f"so {below or 'it'} may repeat"
-                    )
-                    self._add(warning("crd-instance-id", path, message, f"read the id from {at}[]{keys[0]}"), text)
-                elif not keys and not is_set and 0 < len(shape.values) < _MANY:
-                    message = (
-                        f"{shape.at} is one of {', '.join(shape.values)} in the CRD, so two instances may have one id"
-                    )
-                    self._add(warning("crd-instance-id", path, message, "the id of an instance has to be unique"), text)
-
-    def template(self, path: Path, text: str) -> None:
-        """Warn of a template that may be absent in a required part of the workload."""
-        node = _parsed(text)
-        owner, field = None if node is None else owner_of(node), node
-        while isinstance(field, ast.Pipe):
-            field = field.right
-        if owner is None or not isinstance(field, ast.Index):
-            return
-        for shape in outputs(owner, (self._root,), TypeScope()):
-            for template in shape.field(str(getattr(field.key, "value", ""))) or ():
-                if shape.is_sure and "object" in shape.types and not template.is_sure:
-                    message = f"the CRD does not require {template.at}; a workload without it has no pods here"
-                    read = render(ast.Pipe(owner, ast.Index(ast.Identity(), field.key)))
-                    hint = f"write `{read} // {{spec: {{}}}}` if the operator makes the pods then, else leave it"
-                    self._add(warning("crd-optional-template", path, message, hint), text)
 
     def written(self, path: Path, shape: Shape, value: JSON, advice: str = "") -> None:
         value_shape = literal(value)
@@ -367,10 +322,10 @@ class _Checked:
         """Follow the expressions about the workload in annotations."""
         for query in annotations.queries():
             expected = _GIVEN.get((query.annotation, query.gives)) or _GIVEN.get(query.gives)
-            if not (inputs := outputs(query.of, (self._root,), TypeScope())):
+            inputs = outputs(query.of, (self._root,), TypeScope())
+            if not inputs:
                 continue
-            coverage = self._coverage if query.read_by else Coverage()  # an operation reads nothing that is omitted
-            shapes = self.expression(annotation_path(query.annotation), query.text, expected, inputs, coverage=coverage)
+            shapes = self.expression(annotation_path(query.annotation), query.text, expected, inputs)
             for name in CONTAINER_LISTS if query.annotation == "added-containers" else ():
                 lists = tuple(
                     replace(part, at=part.at or name)
@@ -380,8 +335,6 @@ class _Checked:
                     if part != NULL
                 )
                 self._compare(annotation_path(query.annotation), query.text, lists, LIST, f"write {name}: [{{…}}]")
-            if query.annotation == "unread":
-                self._coverage.omitted.update(shape.place for shape in shapes)
         for state in annotations.state:
             self.expression(annotation_path("state"), field_text(state.status))
         for pattern, rule in annotations.aggregate.items():
@@ -395,103 +348,32 @@ class _Checked:
                 self._compare(annotation_path("aggregate"), text, shapes, _AGGREGATED[rule], advice)
 
     def aggregation(self, annotations: Annotations) -> None:
-        """Compare the values of required fields. Warn of fields that are required or added up without an annotation."""
+        """Compare the values of required fields. Warn of required fields without an annotation."""
         for path, value in annotations.required_status.items():
             for shape in self.expression(annotation_path("required-status"), SchemaPath(path).jq):
                 advice = f"write {json.dumps(least_value(shape.schema))}"
                 self.written(annotation_path("required-status"), shape, value, advice)
         if annotations.operations is not None and "AggregateStatus" not in annotations.operations:
             return
-        for name, field_path, text in undecided(below(self._root.schema, "status")):
-            pattern = tuple(step if isinstance(step, str) else None for step in field_path.steps)
-            is_ruled = any(pattern[:end] in annotations.aggregate for end in range(2, len(pattern) + 1))
+        for field_path, value in required_status(below(self._root.schema, "status")):
+            steps = field_path.names
+            is_ruled = any(steps[:end] in annotations.aggregate for end in range(2, len(steps) + 1))
             # A required field of the status itself disappears with the last cluster, whatever its rule is.
-            is_decided = is_ruled and (name == "aggregate" or pattern[2:])
-            if not is_decided and pattern not in annotations.required_status:
-                field, advice = field_path.jq, f"add `{field_path.jq}: {text}` to the annotation {name}"
-                added_up = f"{field} is added up over clusters, and by its name it is not an amount"
-                lacking = f"the CRD requires {field}, and an aggregated status may lack it"
+            is_decided = is_ruled and len(steps) > _OF_STATUS
+            if not is_decided and steps not in annotations.required_status:
+                field = field_path.jq
+                message = f"the CRD requires {field}, and an aggregated status may lack it"
+                advice = f"add `{field}: {json.dumps(value)}` to the annotation required-status"
                 self.findings.append(
-                    warning("crd-added-up", annotation_path(name), added_up, advice)
-                    if name == "aggregate"
-                    else warning("crd-required-status", annotation_path(name), lacking, advice)
+                    warning("crd-required-status", annotation_path("required-status"), message, advice)
                 )
 
-    def references(self, karta: KartaResource, annotations: Annotations) -> None:
-        """Warn of fields that look like references if neither a pod template nor ``dependencies`` covers them."""
-        places = self._covered(karta, annotations) | self._coverage.omitted
-        spec = below(self._root.schema, "spec")
-        references_found = dict(references(SchemaPath(("spec",)), spec, lambda path: f"${path.jq}" in places))
-        for group, paths in self._coverage.grouped(references_found).items():
-            if len(paths) > 1:
-                message = f"{group.jq} has {len(paths)} fields that look like references ({names_below(group, paths)})"
-                place, entry = group, "the names of the objects"
-            else:
-                [place] = paths
-                message, kind, text = f"{place.jq} looks like a reference", references_found[place], in_yaml(place)
-                entry = (
-                    f"{{pods: {text}}}" if kind == PODS else f"{{apiVersion: v1, kind: {kind or '…'}, name: {text}}}"
-                )
-            left_out = f"{{omit: {in_yaml(place)}, reason: …}}"
-            hint = f"add {entry} to the annotation dependencies, or {left_out}"
-            message = f"{message}, which neither pods nor dependencies cover"
-            self.findings.append(warning("crd-reference", annotation_path("dependencies"), message, hint))
-
-    def _covered(self, karta: KartaResource, annotations: Annotations) -> set[str]:
-        """Return the places of references that InterpretDependency follows or leaves out."""
-        scope, covered = TypeScope(), list[Shape]()
-        for _, component in karta.spec.structure_definition.components:
-            for path, pods in expressions_of(component.spec_definition):
-                covered += _in_pods(self.quiet(pods, scope), str(path[0]), scope)
-        for added in annotations.added_containers:
-            covered += parts(self.quiet(added.query.text, scope))
-        for dependency in annotations.dependencies:
-            for query in queries_in(dependency):
-                shapes = self.quiet(query.text, scope)
-                if isinstance(dependency, OfDependencies) and dependency.form == "pods":
-                    covered += _in_pods(shapes, _TEMPLATES, scope)
-                elif isinstance(dependency, LeftOut):
-                    covered += shapes
-        covered += [shape for shape in scope.visited if "string" in shape.types]
-        return {shape.place for shape in covered}
-
-    def unread(self, scale_path: str, origin: str) -> None:
-        """Warn of parts that answers look like depending on if no expression reads them."""
-        for group, unread_parts in self._coverage.unread(self._root.schema, scale_path):
-            names = [part.path.names[-1] for part in unread_parts]
-            factor = group.after_first if group.has_instances else group
-            ways = {
-                "read it by minReplicasPath (and maxReplicasPath)": "minReplicas" in names,
-                f"if it multiplies the pods, add `* {factor.jq}` to replicasPath": unread_parts[0].sort is Sort.FACTOR,
-                "read it, for pods without a template by replicasPath and a podSpecPath that builds the pod "
-                f"(`{group.jq} | {{containers: [{{name: …, image: …, resources: …}}]}}`)": all(
-                    part.sort is Sort.COUNT and part.path != group for part in unread_parts
-                ),
-                "read it": True,
-            }
-            read = next(way for way, holds in ways.items() if holds)
-            newer = f"; the CRD may be newer than {origin}, which the definition was written from" if origin else ""
-            hint = f"{read}, or add {{omit: {in_yaml(group)}, reason: …}} to the annotation unread{newer}"
-            self.findings.append(
-                warning(
-                    "crd-unread",
-                    annotation_path("unread"),
-                    f"no expression reads {unread_text(group, unread_parts)}",
-                    hint,
-                )
-            )
-
-
-def _in_pods(shapes: Shapes, form: str, scope: TypeScope) -> Iterator[Shape]:
-    """Yield the parts of a pod that are followed completely. In a spec with more fields, mark the followed names."""
-    if form not in _POD_FORMS:
-        yield from parts(shapes)
-        return
-    for shape in shapes:
-        for spec in (shape,) if form == "podSpecPath" else shape.field("spec") or ():
-            outputs(_NAMES_IN_POD, (spec,), scope)
-            if is_pod_spec(spec.schema):
-                yield from (shape, spec)
+    def unread(self, scale_path: str) -> None:
+        """Warn of pods in the schema, and of the count of its scale subresource, if no expression reads them."""
+        hint = "read it, or write the reason in a comment that ignores crd-unread"
+        for part in self._coverage.unread(self._root.schema, scale_path):
+            message = f"no expression reads {part.path.jq}, {part.noun}"
+            self.findings.append(warning("crd-unread", ROOT_KIND, message, hint))
 
 
 # The syntax trees that are kept: each expression of a definition is followed two or three times.
@@ -574,12 +456,8 @@ _AGGREGATED: Final[Mapping[AggregateRule, Expected]] = {
     ),
 }
 
-_TEMPLATES: Final = "podTemplateSpecPath"
-_POD_FORMS: Final = (_TEMPLATES, "podSpecPath")
-_NAMES_IN_POD: Final = parse(", ".join(f".{path}" for path in DEPENDENCY_NAMES))
-
-# The most texts in a schema that may be the names of all possible instances.
-_MANY: Final = 20
+# The steps to a field of the status.
+_OF_STATUS: Final = 2
 # The texts of values by their type, if not any.
 _TEXTS: Final = {
     "integer": "-?[0-9]+",

@@ -149,7 +149,7 @@ TEXT: Final = Shape(_TEXT)
 NUMBER: Final = Shape({"type": "number"})
 BOOLEAN: Final = Shape({"type": "boolean"})
 NULL: Final = Shape({"type": "null"})
-_OF_POD: Final = (
+POD_FIELDS: Final = (
     *("activeDeadlineSeconds", "affinity", "automountServiceAccountToken", "containers", "dnsConfig", "dnsPolicy"),
     *("enableServiceLinks", "ephemeralContainers", "hostAliases", "hostIPC", "hostNetwork", "hostPID", "hostUsers"),
     *("hostname", "hostnameOverride", "imagePullSecrets", "initContainers", "nodeName", "nodeSelector", "os"),
@@ -162,7 +162,7 @@ _OF_POD: Final = (
 POD: Final = Shape(
     {
         "type": "object",
-        "properties": {**_EMBEDDED, "spec": {"properties": {name: {} for name in _OF_POD}}, "status": {}},
+        "properties": {**_EMBEDDED, "spec": {"properties": {name: {} for name in POD_FIELDS}}, "status": {}},
     },
     ".",
 )

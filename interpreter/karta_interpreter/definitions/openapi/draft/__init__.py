@@ -23,8 +23,9 @@ from karta_interpreter.definitions.openapi.draft.pod_fields import (
     have_state,
     product,
 )
-from karta_interpreter.definitions.openapi.draft.statuses import statuses, undecided
+from karta_interpreter.definitions.openapi.draft.statuses import statuses
 from karta_interpreter.definitions.openapi.references import PODS, references
+from karta_interpreter.definitions.openapi.required import required_status
 from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below
 
 __all__ = ["FACTORS", "Decision", "Draft", "Form", "NumberField", "PodsField", "draft", "find_pods", "product"]
@@ -92,11 +93,11 @@ def draft(kind: CustomKind, known: Sequence[tuple[PodsField, Decision]] | None =
         if left_out:
             note += f" Further from pods are {count(left_out, 'more field')} like these, which are left out."
         notes.append((annotation_path("dependencies"), note))
-    decisions = list(undecided(below(kind.schema, "status")))
-    for name, note in _DECISIONS.items():
-        if lines := [f"{path.jq}: {text}\n" for annotation, path, text in decisions if annotation == name]:
-            annotations[f"{PREFIX}{name}"] = "".join(lines)
-            notes.append((annotation_path(name), note))
+    required = [f"{path.jq}: {json.dumps(value)}\n" for path, value in required_status(below(kind.schema, "status"))]
+    if required:
+        annotations[f"{PREFIX}required-status"] = "".join(required)
+        note = "CHECK: are these the values without clusters? A status without such a field is refused."
+        notes.append((annotation_path("required-status"), note))
     written = {
         **karta_type(),
         "metadata": {
@@ -143,10 +144,6 @@ def _children(kind: CustomKind, pairs: Sequence[_Pods]) -> tuple[list[Object], N
     return children, notes
 
 
-_DECISIONS: Final = {
-    "aggregate": "CHECK: which value does the whole have? By their names these numbers do not add up.",
-    "required-status": "CHECK: are these the values without clusters? A status without such a field is refused.",
-}
 _SUFFIXES = re.compile(r"((pod|replica|group|job)?(template|spec)s?)+$", re.IGNORECASE)
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 

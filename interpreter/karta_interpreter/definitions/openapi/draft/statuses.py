@@ -1,17 +1,12 @@
-"""Drafts from the schema of a status: a status definition, by the usual habits of operators, and undecided aggregation.
+"""Drafts a status definition from the schema of a status, by the usual habits of operators."""
 
-Aggregation is undecided for required fields, and for numbers that do not add up.
-"""
-
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from karta_interpreter.base.k8s import JSON, Object, grouped
+from karta_interpreter.base.k8s import Object, grouped
 from karta_interpreter.definitions.openapi.schema import (
     CustomKind,
-    Entries,
     SchemaPath,
     below,
     entries,
@@ -47,6 +42,7 @@ _BATCH = {
     "failed": ("Failed",),
     "suspended": ("Suspended",),
 }
+_STATUS: Final = SchemaPath(("status",))
 _BATCH_KINDS = re.compile(r"(Job|Run|Task|Workflow|Application)(?![a-z])")
 
 Statuses = tuple[Object, str]
@@ -132,55 +128,3 @@ def _by_replicas(status: Object, scale_path: str) -> Statuses:
         "initializing": [{"byExpression": {"expression": are_ready, "expectedResult": "false"}}],
     }
     return {"statusMappings": mappings}, "CHECK: a workload whose pods are all ready is taken to run."
-
-
-_STATUS: Final = SchemaPath(("status",))
-# The values that AggregateStatus leaves in fields without clusters, by their types.
-_KEPT: Final[dict[JSON, JSON]] = {"integer": 0, "number": 0, "boolean": False, "array": []}
-_NO_AMOUNT: Final = re.compile(r"(^|[a-z])(Version|Revision|I[dD]|Index|Port|Percent|Percentage|Timestamp|Epoch)$")
-
-
-def undecided(schema: Object, path: SchemaPath = _STATUS) -> Iterator[tuple[str, SchemaPath, str]]:
-    """Yield fields that need an annotation: its name, the field, and one text for it.
-
-    ``required-status`` is for required fields that an aggregated status may lack, ``aggregate`` for numbers that are
-    not amounts.
-
-    >>> ready = {"type": "integer"}
-    >>> job = {"type": "object", "properties": {"timelineID": {"type": "integer"}}}
-    >>> for name, field, text in undecided({"required": ["job", "ready"], "properties": {"job": job, "ready": ready}}):
-    ...     print(name, field.jq, text)
-    required-status .status.job {}
-    aggregate .status.job.timelineID max
-    """
-    described, required = dict(fields(schema)), schema.get("required")
-    # All texts of an object come from one cluster: if one is left out, nothing is left of the object.
-    may_lack = isinstance(required, list) and (path == _STATUS or not all(map(is_text, described.values())))
-    for name, field_schema in described.items():
-        if field_schema.get("type") in ("integer", "number") and _NO_AMOUNT.search(name[:1].upper() + name[1:]):
-            yield "aggregate", path / name, "max"
-        # AggregateStatus fills in some types, and an API server defaults.
-        elif (
-            may_lack
-            and name in (required or ())
-            and not {field_schema.get("type"), *field_schema} & {"default", *_KEPT}
-        ):
-            yield "required-status", path / name, json.dumps(least_value(field_schema))
-        yield from undecided(field_schema, path / name)
-    items = entries(schema, "items") or {}
-    if "name" in dict(fields(items)):  # the elements of other lists are not merged
-        yield from (decision for decision in undecided(items, path / Entries()) if decision[0] == "aggregate")
-
-
-def least_value(schema: Object) -> JSON:
-    """Return the value that says the least: the default, or an empty value.
-
-    >>> least_value({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}, "m": {}}})
-    {'n': 0}
-    """
-    names = required if isinstance(required := schema.get("required"), list) else ()
-    empty = {
-        **_KEPT,
-        "object": {name: least_value(field_schema) for name, field_schema in fields(schema) if name in names},
-    }
-    return schema.get("default", empty.get(schema.get("type"), next(iter(listed_texts(schema)), "")))

@@ -1,0 +1,50 @@
+"""The fields that the schema of a status requires, and that an aggregated status may lack."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from karta_interpreter.base.k8s import JSON, Object
+from karta_interpreter.definitions.openapi.schema import SchemaPath, fields, is_text, listed_texts
+
+_STATUS: Final = SchemaPath(("status",))
+# The values that AggregateStatus leaves in fields without clusters, by their types.
+_KEPT: Final[dict[JSON, JSON]] = {"integer": 0, "number": 0, "boolean": False, "array": []}
+
+
+def required_status(schema: Object, path: SchemaPath = _STATUS) -> Iterator[tuple[SchemaPath, JSON]]:
+    """Yield the required fields that an aggregated status may lack, each with the value that says the least.
+
+    >>> job = {"type": "object", "properties": {"timelineID": {"type": "integer"}}}
+    >>> for field, value in required_status({"required": ["job"], "properties": {"job": job}}):
+    ...     print(field.jq, value)
+    .status.job {}
+    """
+    described, required = dict(fields(schema)), schema.get("required")
+    # All texts of an object come from one cluster: if one is left out, nothing is left of the object.
+    may_lack = isinstance(required, list) and (path == _STATUS or not all(map(is_text, described.values())))
+    names = required if may_lack and isinstance(required, list) else ()
+    for name, field_schema in described.items():
+        # AggregateStatus fills in some types, and an API server defaults.
+        is_filled = "default" in field_schema or field_schema.get("type") in _KEPT
+        if name in names and not is_filled:
+            yield path / name, least_value(field_schema)
+        yield from required_status(field_schema, path / name)
+
+
+def least_value(schema: Object) -> JSON:
+    """Return the value that says the least: the default, or an empty value.
+
+    >>> least_value({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}, "m": {}}})
+    {'n': 0}
+    """
+    if "default" in schema:
+        default: JSON = schema["default"]
+        return default
+    match schema.get("type"):
+        case "object":
+            required = schema.get("required")
+            names = required if isinstance(required, list) else ()
+            return {name: least_value(part) for name, part in fields(schema) if name in names}
+        case str(name) if name in _KEPT:
+            return _KEPT[name]
+    return next(iter(listed_texts(schema)), "")
