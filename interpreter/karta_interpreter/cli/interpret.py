@@ -50,6 +50,8 @@ Examples:
     help="Set counts of components and print the object. With ReviseComponents: all of its components.",
 )
 @click.option("--explain", is_flag=True, help="Show for each answer the chain from it to the object.")
+@click.option("--check", is_flag=True, help="Check the customizations of -f, as validate does, and ask nothing.")
+@inputs("--customization", "customizations", text="Customizations that answer. With it -f is the object")
 @click.option("--strict", is_flag=True, help=STRICT)
 @click.option("-o", "--output", type=click.Choice(["table", "yaml", "json"]), help="How to print answers.")
 def command(  # noqa: PLR0913 - one for each option
@@ -66,6 +68,8 @@ def command(  # noqa: PLR0913 - one for each option
     components: Mapping[str, int] | None,
     options: Options,
     explain: bool,
+    check: bool,
+    customizations: tuple[str, ...],
     strict: bool,
     output: str | None,
 ) -> None:
@@ -74,6 +78,14 @@ def command(  # noqa: PLR0913 - one for each option
     FILE contains the object in a member cluster, as --observed-file. Without --operation, every operation that the
     given files allow is asked and shown in one table.
     """
+    if check:
+        _check(operation, filter(None, (file, desired_file, observed_file, status_file)), (*filenames, *overrides))
+        return
+    if customizations:
+        # As Karmada's page on interpreters has it: -f WORKLOAD --customization FILE.
+        if len(filenames) != 1:
+            raise UsageProblem("error: with --customization, -f is the object: give one")
+        file, filenames = file_given(file, filenames[0], "-f"), customizations
     observed_file = file_given(file, observed_file, "--observed-file")
     check_stdin(filter(None, (desired_file, observed_file, status_file, *references, *filenames, *overrides)))
     arguments = Arguments.read(
@@ -107,6 +119,15 @@ def command(  # noqa: PLR0913 - one for each option
     if any(outcome.error for outcome in outcomes):
         raise SystemExit(Problem.exit_code)
     exit_if_strict(warnings, strict=strict)
+
+
+def _check(operation: str | None, objects: Iterable[str], paths: tuple[str, ...]) -> None:
+    """Show what `validate` finds, and exit as it does."""
+    if operation or any(objects):
+        raise UsageProblem("error: --check asks nothing: leave out --operation and the objects")
+    from karta_interpreter.cli import validate  # noqa: PLC0415 - the answers need nothing of it
+
+    click.get_current_context().invoke(validate.command, paths=paths, output="table")
 
 
 def _warnings(definition: Definition, calls: Iterable[Call], objects: Known) -> list[Fact]:

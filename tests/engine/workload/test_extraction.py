@@ -145,6 +145,34 @@ def test_pods_in_pieces_come_as_they_are(make: Any) -> None:
     }
 
 
+def test_pieces_of_whole_pods_come_from_their_places(make: Any) -> None:
+    pods: dict[str, Any] = {
+        "metadata": {"labels": {"a": "b"}},
+        "spec": {
+            "schedulerName": "kai",
+            "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {}}},
+            "containers": [{"name": "main", "image": "violin:1", "resources": {"limits": {"cpu": 1}}}],
+        },
+    }
+    sections = [{"name": "a", "template": pods}, {"name": "b", "template": None}]
+    specs = make("Orchestra", {"sections": sections}).component("section").fragmented_pod_specs
+    assert specs == {
+        "a": FragmentedPodSpec(
+            scheduler_name="kai",
+            labels={"a": "b"},
+            node_affinity={"requiredDuringSchedulingIgnoredDuringExecution": {}},
+            containers=pods["spec"]["containers"],
+            container=pods["spec"]["containers"][0],
+            image="violin:1",
+            resources={"limits": {"cpu": 1}},
+        ),
+        "b": FragmentedPodSpec(),
+    }
+    two = [{"name": "main", "image": "a"}, {"name": "log", "image": "b"}]
+    several = make("Tavern", {"containers": two, "labels": {"c": "d"}}).root.fragmented_pod_specs[""]
+    assert several == FragmentedPodSpec(labels={"c": "d"}, containers=two), "image and resources of none of them"
+
+
 def test_fragment_of_wrong_type_is_an_error(make: Any) -> None:
     component = make("Harbor", {"docks": {"a": {"labels": []}}}).component("dock")
     with pytest.raises(WorkloadError, match=r"labelsPath .* gives a list where an object belongs"):
@@ -161,8 +189,8 @@ def test_component_without_definition_of_parts_has_no_parts(make: Any) -> None:
 def test_undefined_parts_are_empty_despite_wrong_instance_ids(make: Any) -> None:
     section = make("Orchestra", {"sections": [{"name": ""}]}).component("section")
     chair = make("Orchestra", {"sections": [{"name": ""}]}).component("chair")
-    assert (section.pod_specs, section.pod_metadata, section.fragmented_pod_specs) == ({}, {}, {})
-    assert (chair.pod_templates, chair.scales) == ({}, {})
-    for read in ("pod_templates", "scales", "instances"):
+    assert (section.pod_specs, section.pod_metadata) == ({}, {})
+    assert (chair.pod_templates, chair.scales, chair.fragmented_pod_specs) == ({}, {}, {})
+    for read in ("pod_templates", "fragmented_pod_specs", "scales", "instances"):
         with pytest.raises(WorkloadError, match="an empty string; an instance id is a string that is not empty"):
             getattr(section, read)

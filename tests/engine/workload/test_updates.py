@@ -123,7 +123,7 @@ def test_pieces_are_written_together(make: Make) -> None:
         pytest.param(
             FragmentedPodSpec(container={"name": "m"}, image="x"),
             PathNotWritableError,
-            r"imagePath .* overlaps spec.docks.a.main of containerPath",
+            r"containerPath .* overlaps spec.docks.a.main.image of imagePath",
             id="a piece within another one",
         ),
         pytest.param(
@@ -188,8 +188,87 @@ def test_another_form_is_not_written_to(make: Make) -> None:
     for update in (section.update_pod_specs, section.update_pod_metadata):
         with pytest.raises(PathNotWritableError, match="the definition has no such path"):
             update({"a": {}})
-    with pytest.raises(PathNotWritableError, match="schedulerNamePath"):
-        section.update_fragmented_pod_specs({"a": FragmentedPodSpec(scheduler_name="x")})
+
+
+def test_pieces_are_written_into_whole_templates() -> None:
+    """The example of Karta's README: a scheduler and labels for the instances of a component with templates."""
+    main = {"name": "main", "image": "a"}
+    jobs = [
+        {"name": name, "template": {"spec": {"template": {"spec": {"containers": [main], "nodeName": name}}}}}
+        for name in ("master", "worker")
+    ]
+    jobset = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "bert"},
+        "spec": {"replicatedJobs": jobs},
+    }
+    component = Workload(Karta.for_object(jobset), jobset).component("replicatedjob")
+
+    written = component.update_fragmented_pod_specs(
+        {
+            "master": FragmentedPodSpec(scheduler_name="my-custom-scheduler", labels={"my-label": "true"}),
+            "worker": FragmentedPodSpec(scheduler_name="my-custom-scheduler", image="b"),
+        }
+    )
+
+    master, worker = (job["template"]["spec"]["template"] for job in written.object["spec"]["replicatedJobs"])
+    assert master == {
+        "metadata": {"labels": {"my-label": "true"}},
+        "spec": {"containers": [main], "nodeName": "master", "schedulerName": "my-custom-scheduler"},
+    }
+    assert worker["spec"] == {
+        "containers": [{"name": "main", "image": "b"}],
+        "nodeName": "worker",
+        "schedulerName": "my-custom-scheduler",
+    }
+    assert "metadata" not in worker
+
+
+def test_pieces_of_spec_and_metadata_in_one_object_are_written_together(make: Make) -> None:
+    pods = {"containers": [{"name": "bar"}, {"name": "log"}], "labels": {"a": "b"}, "minReplicas": 2}
+    spec = FragmentedPodSpec(priority_class_name="high", labels={}, annotations={"c": "d"})
+    written = make("Tavern", pods).root.update_fragmented_pod_specs({"": spec})
+    assert written.object["spec"] == {
+        **pods,
+        "priorityClassName": "high",
+        "labels": {},
+        "annotations": {"c": "d"},
+    }
+
+
+@rows(
+    ("definition", "workload_spec", "spec", "message"),
+    [
+        pytest.param(
+            "Orchestra",
+            {"sections": [{"name": "a", "template": {"spec": {"containers": [{"name": "b"}, {"name": "c"}]}}}]},
+            FragmentedPodSpec(image="d"),
+            "imagePath: the pods have other than one container; write containers",
+            id="nobody can say which container gets the image",
+        ),
+        pytest.param(
+            "Orchestra",
+            {"sections": [{"name": "a"}]},
+            FragmentedPodSpec(scheduler_name="kai"),
+            "the workload has no pods of a to change",
+            id="a scheduler alone is no pod",
+        ),
+        pytest.param(
+            "Orchestra",
+            sections("a"),
+            FragmentedPodSpec(image="b", containers=[{"name": "main", "image": "c"}]),
+            "containersPath .*overlaps|podTemplateSpecPath .*overlaps",
+            id="an image within the containers",
+        ),
+    ],
+)
+def test_piece_of_whole_pods_that_cannot_be_written_changes_nothing(
+    make: Make, definition: str, workload_spec: dict[str, Any], spec: FragmentedPodSpec, message: str
+) -> None:
+    component = make(definition, workload_spec).component("section")
+    with pytest.raises(WorkloadError, match=message):
+        component.update_fragmented_pod_specs({"a": spec})
 
 
 @rows(

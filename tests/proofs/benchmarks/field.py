@@ -9,9 +9,10 @@ from tests.proofs.benchmarks.day import recorded
 from tests.proofs.benchmarks.golang import Programs
 from tests.proofs.benchmarks.load import Load
 from tests.proofs.benchmarks.rounds import sampled
-from tests.proofs.benchmarks.servers import Bay, Server
+from tests.proofs.benchmarks.servers import ROOT, Bay, Server
 
 _DEFINITIONS = Path(__file__).parent / "definitions"
+_EXAMPLE = ROOT / "docs" / "examples" / "webhook" / "karta.yaml"
 _WARM_UP = 600
 
 
@@ -36,7 +37,7 @@ class Field:
 def field(programs: Programs, folder: Path, *, before: str = "", with_example: bool = False) -> Iterator[Field]:
     """Start all of them; whoever is the first to ask about a kind pays for its definition, which is not measured."""
     bay = Bay(folder)
-    options = "--kartas", _DEFINITIONS
+    options = "--kartas", _DEFINITIONS, "--kartas", _EXAMPLE
     with ExitStack() as stack:
         start = stack.enter_context
         ours, floor = start(bay.ours("this server", *options)), start(bay.floor())

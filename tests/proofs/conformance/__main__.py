@@ -21,7 +21,7 @@ from docs.tools.write_known import read_reasons
 from karta_interpreter.languages.lua.machine import worker
 from tests.catalogue.entries import entries
 from tests.export.forms import pairs
-from tests.proofs.conformance import components, customizations, operators, ours, samples, upstream
+from tests.proofs.conformance import components, customizations, documents, operators, ours, samples, upstream
 from tests.proofs.conformance.benchmark import benchmark, benchmark_exported, write
 from tests.proofs.conformance.bundle import KINDS, Bundled, load_bundle, name_of
 from tests.proofs.conformance.catalogue import PAGE, compare_catalogue, complaints, describe
@@ -104,6 +104,7 @@ def main() -> int:
             partial(_crds, validator, crds, bundle, round(options.mutants * _MUTANTS_OF_STATUSES)),
             partial(_suite, program, bundle, version),
             partial(_small_scripts, program),
+            partial(_documents, folder),
             partial(_catalogue, program, bundle),
             partial(_customizations, program, copies),
             partial(_components, program, options.mutants // 2),
@@ -167,6 +168,11 @@ def _small_scripts(program: Path) -> Iterator[str]:
         yield from show_failures(peer, tally)
         for script in stale(chain.from_iterable(tally.excused.values())):
             yield f"{script}\nis answered as Karmada does: remove its reason from known.yaml"
+
+
+def _documents(karmada: Path) -> Iterator[str]:
+    _title("The documents' own examples: Karmada's commands of karmadactl, and its webhook in Go")
+    yield from documents.compare(karmada)
 
 
 def _generated(program: Path, bundle: list[Bundled], mutants: int) -> Iterator[str]:

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from karta_interpreter.base.k8s import JSON, Object
-from karta_interpreter.definitions.karta import ComponentRules, Fragments
+from karta_interpreter.base.k8s import JSON, Object, Path, get
+from karta_interpreter.definitions.karta import ComponentRules, Fragments, PodSpec, PodTemplate
 from karta_interpreter.engine.evaluation import (
     OBJECT_TYPES,
     PIECE_TYPES,
@@ -21,9 +21,10 @@ from karta_interpreter.engine.workload.document import Public, public
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FragmentedPodSpec:
-    """The pieces of a pod that a `fragmentedPodSpecDefinition` names (`FragmentedPodSpec` of Karta's library).
+    """The pieces of a pod (`FragmentedPodSpec` of Karta's library).
 
     On reading, None stands for a missing piece. On writing, None leaves a piece as it is, and an empty value clears it.
+    Of a whole template or pod spec, `container`, `image` and `resources` are those of its only container.
     """
 
     scheduler_name: str | None = None
@@ -44,6 +45,23 @@ PIECES: Mapping[str, str] = {
     for field in PIECE_TYPES
 }
 """The name of the piece for each path field of the schema."""
+
+_CONTAINER: Path = ("containers", 0)
+PLACES: Mapping[str, Path] = {
+    "schedulerNamePath": ("schedulerName",),
+    "priorityClassNamePath": ("priorityClassName",),
+    "imagePath": (*_CONTAINER, "image"),
+    "labelsPath": ("labels",),
+    "annotationsPath": ("annotations",),
+    "resourcesPath": (*_CONTAINER, "resources"),
+    "podAffinityPath": ("affinity", "podAffinity"),
+    "nodeAffinityPath": ("affinity", "nodeAffinity"),
+    "containerPath": _CONTAINER,
+    "resourceClaimsPath": ("resourceClaims",),
+    "containersPath": ("containers",),
+}
+"""The place of each piece in a pod spec, or in its metadata, in the order in which Karta's library writes them."""
+OF_METADATA = ("labelsPath", "annotationsPath")
 
 Ids = tuple[str, ...]
 
@@ -83,6 +101,48 @@ def extract_fragments(component: ComponentRules, obj: Object, ids: Ids) -> list[
         return []
     columns = {PIECES[field]: read_pods(component, field, query, obj, ids) for field, query in component.pods.queries}
     return [FragmentedPodSpec(**{piece: column[at] for piece, column in columns.items()}) for at in range(len(ids))]
+
+
+def pieces_place(field: str, component: ComponentRules) -> tuple[str, Path] | None:
+    """Return the field of a whole pod that has a piece, and the place there. None if the definition has no such field.
+
+    For `podTemplateSpecPath` the metadata is in the template, for `podSpecPath` at `metadataPath`.
+    """
+    in_metadata = field in OF_METADATA
+    match component.pods:
+        case PodTemplate():
+            return "podTemplateSpecPath", ("metadata" if in_metadata else "spec", *PLACES[field])
+        case PodSpec(_, metadata) if in_metadata:
+            return None if metadata is None else ("metadataPath", PLACES[field])
+        case PodSpec():
+            return "podSpecPath", PLACES[field]
+        case _:
+            return None
+
+
+def has_one_container(field: str, place: Path, whole: JSON) -> bool:
+    """Return whether a whole pod has exactly one container. True for a piece that belongs to no single container."""
+    if PLACES[field][:2] != _CONTAINER:
+        return True
+    containers = get(whole, place[: place.index(0)])
+    return isinstance(containers, list) and len(containers) == 1
+
+
+def extract_pieces(component: ComponentRules, obj: Object, ids: Ids) -> list[FragmentedPodSpec]:
+    """Return the pieces of each instance's pods in any form, or an empty list without pods."""
+    if component.pods is None or isinstance(component.pods, Fragments):
+        return extract_fragments(component, obj, ids)
+    columns = {field: extract_pods(field, component, obj, ids) for field in component.pod_queries}
+    specs: list[FragmentedPodSpec] = []
+    for position in range(len(ids)):
+        pieces: dict[str, JSON] = {}
+        for field, piece in PIECES.items():
+            found = pieces_place(field, component)
+            if found is not None:
+                whole = columns[found[0]][position]
+                pieces[piece] = get(whole, found[1]) if has_one_container(field, found[1], whole) else None
+        specs.append(FragmentedPodSpec(**pieces))
+    return specs
 
 
 def has_scale(component: ComponentRules) -> bool:

@@ -11,12 +11,19 @@ from typing import Final
 
 from karta_interpreter.base.errors import InterpreterError, PathNotWritableError, WorkloadError
 from karta_interpreter.base.findings import almost
-from karta_interpreter.base.k8s import JSON, Counting, Object, get, pod_requirements, type_name
+from karta_interpreter.base.k8s import JSON, Counting, Object, Path, get, pod_requirements, type_name
 from karta_interpreter.definitions.karta import ComponentRules
 from karta_interpreter.engine.evaluation import JSON_TYPES, OBJECT_TYPES, PIECE_TYPES, instance_ids
 from karta_interpreter.engine.workload.document import check_json, named_type
-from karta_interpreter.engine.workload.extraction import PIECES, FragmentedPodSpec, extract_pods
-from karta_interpreter.engine.workload.writing import WritePlan
+from karta_interpreter.engine.workload.extraction import (
+    PIECES,
+    PLACES,
+    FragmentedPodSpec,
+    extract_pods,
+    has_one_container,
+    pieces_place,
+)
+from karta_interpreter.engine.workload.writing import WritePlan, check_pods_exist
 from karta_interpreter.languages.jq import equal
 from karta_interpreter.languages.lua.empty_tables import without_nulls
 from karta_interpreter.languages.lua.gotypes.structs import declarations, decode
@@ -45,6 +52,20 @@ class _Target:
             )
         if changes and query is not None:
             plan.stage(self.field, query, changes)
+
+    def stage_in_whole(self, plan: WritePlan, whole: str, place: Path, obj: Object, values: Mapping[str, JSON]) -> None:
+        """Plan to merge values into a place of whole pods, which the field `whole` of the definition has.
+
+        Raises PathNotWritableError for pods that are not there, WorkloadError for a piece of one container if the pods
+        have several, and errors as `merged`.
+        """
+        ids = instance_ids(self.component, obj)
+        check_pods_exist(self.component, obj, values)
+        for name, pods in zip(ids, extract_pods(whole, self.component, obj, ids), strict=True):
+            if name in values and not has_one_container(self.field, place, pods):
+                raise WorkloadError(f"{self}: the pods have other than one container; write containers")
+        changes = {name: {place: partial(self.merged, new=value)} for name, value in values.items()}
+        plan.stage_parts(whole, self.component.pod_queries[whole], changes)
 
     def merged(self, old: JSON, new: JSON) -> JSON:
         """Return a new value merged into the old one. Raises WorkloadError for a value that cannot be stored."""
@@ -95,10 +116,15 @@ def update_fragments(component: ComponentRules, obj: Object, specs: Mapping[str,
         if not isinstance(spec, FragmentedPodSpec):
             raise WorkloadError(f"{component}: give a FragmentedPodSpec for an instance, not {type(spec).__name__}")
     plan = WritePlan(component, obj)
-    for field, piece in PIECES.items():
+    for field in PLACES:
         target = _Target(component, field, JSON_TYPES[field], PIECE_TYPES[field])
-        pieces = ((name, getattr(spec, piece)) for name, spec in specs.items())
-        target.stage(plan, {name: value for name, value in pieces if value is not None})
+        pieces = {name: getattr(spec, PIECES[field]) for name, spec in specs.items()}
+        values = {name: value for name, value in pieces.items() if value is not None}
+        place = pieces_place(field, component)
+        if place is None:
+            target.stage(plan, values)
+        elif values:
+            target.stage_in_whole(plan, *place, obj, values)
     return plan.commit()
 
 

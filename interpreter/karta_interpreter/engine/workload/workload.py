@@ -14,7 +14,6 @@ from karta_interpreter.base.k8s.patch import Operation as Patch
 from karta_interpreter.definitions.karta import (
     ComponentRules,
     Definition,
-    Fragments,
     Known,
     resolved,
 )
@@ -138,8 +137,8 @@ class Component(Public):
 
     @property
     def fragmented_pod_specs(self) -> Mapping[str, extraction.FragmentedPodSpec]:
-        """The pieces of each instance's pods by id, empty without `fragmentedPodSpecDefinition`."""
-        return self._by_id(extraction.extract_fragments, isinstance(self.definition.pods, Fragments))
+        """The pieces of each instance's pods by id, in whichever form the definition describes them."""
+        return self._by_id(extraction.extract_pieces, self.has_pods)
 
     def update_pod_templates(self, templates: Mapping[str, Object | None]) -> "Workload":
         """Return the workload with new pod templates. docs/library.md says what a new value replaces."""
@@ -154,7 +153,10 @@ class Component(Public):
         return self._updated(partial(updates.update_field, "metadataPath"), metadata)
 
     def update_fragmented_pod_specs(self, specs: Mapping[str, extraction.FragmentedPodSpec]) -> "Workload":
-        """Return the workload with new pieces of pods. None leaves a piece as it is, an empty value clears it."""
+        """Return the workload with new pieces of pods, in each form of a definition.
+
+        None leaves a piece as it is, an empty value clears it.
+        """
         return self._updated(updates.update_fragments, specs)
 
     def scale_to(self, replicas: Mapping[str, int]) -> "Workload":

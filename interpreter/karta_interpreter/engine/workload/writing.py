@@ -89,19 +89,23 @@ class WritePlan:
         Values that stay the same are left out, so even a computed value can be given as it was read. Raises
         PathNotWritableError and InstanceCountMismatchError.
         """
-        source = self._fields[field] = _Field(field, query, self._object)
+        self.stage_parts(field, query, {name: {(): change} for name, change in changes.items()})
+
+    def stage_parts(self, field: str, query: Query, changes: Mapping[str, Mapping[Path, Change]]) -> None:
+        """Plan to change parts of the outputs of a field's expression, for instances by id, as `stage`."""
+        source = self._fields.setdefault(field, _Field(field, query, self._object))
         if len(source.outputs) != len(self._ids):
             results = "1 result" if len(source.outputs) == 1 else f"{len(source.outputs)} results"
             raise InstanceCountMismatchError(
                 source.query.message(f"gives {results} for {len(self._ids)} instances; to be written, each needs one")
             )
         for position, name in enumerate(self._ids):
-            if name in changes:
-                old = source.outputs[position]
-                new = changes[name](old)
+            for part, change in changes.get(name, {}).items():
+                old = get(source.outputs[position], part)
+                new = change(old)
                 # Checked before the place is looked up: a computed value that stays the same need not be written.
                 if not equal(old, new):
-                    self._add(_Write(source, position, source.location(position).path, new))
+                    self._add(_Write(source, position, (*source.location(position).path, *part), new))
 
     def commit(self) -> Object:
         """Return the object with every write applied and read back, or the same object without writes."""
@@ -142,17 +146,15 @@ class WritePlan:
             raise WriteVerificationError(
                 field.query.message("finds other instances after the change; nothing was changed")
             )
-        writes = {write.position: write for write in self._writes.values() if write.field is field}
+        written = {write.position for write in self._writes.values() if write.field is field}
         for position, name in enumerate(ids):
-            write = writes.get(position)
             # Instances may share a place, and then one cannot change without the others.
-            if write is None and not equal(outputs[position], field.outputs[position]):
+            if position not in written and not equal(outputs[position], field.outputs[position]):
                 raise WriteVerificationError(field.query.message(f"would change for {name} too; nothing was changed"))
-            if write is not None and not equal(outputs[position], get(changed, field.location(position).path)):
+            if position in written and not equal(outputs[position], get(changed, field.location(position).path)):
+                place = field_path(field.location(position).path)
                 raise WriteVerificationError(
-                    field.query.message(
-                        f"does not read {field_path(write.place)} back as it was written; nothing was changed"
-                    )
+                    field.query.message(f"does not read {place} back as it was written; nothing was changed")
                 )
 
 

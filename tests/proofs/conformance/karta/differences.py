@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.base.k8s.quantity import Quantity
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.engine.workload.updates import fields_of
@@ -91,12 +90,8 @@ def _is_written(fact: Fact) -> bool:
     component = changed.component(name)
     if not scheduler:
         return bool(fact.ours.value == fact.record["question"]["object"])
-    found = [
-        *(get(template, ("spec", "schedulerName")) for template in component.pod_templates.values()),
-        *(get(spec, ("schedulerName",)) for spec in component.pod_specs.values()),
-        *(spec.scheduler_name for spec in component.fragmented_pod_specs.values()),
-    ]
-    return found == scheduler * len(component.instance_ids)
+    written = [spec.scheduler_name for spec in component.fragmented_pod_specs.values()]
+    return written == scheduler * len(component.instance_ids)
 
 
 _RESULTS = (

@@ -10,6 +10,7 @@ import orjson
 from karta_interpreter import Component, FragmentedPodSpec, Karta, Workload
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta import Fragments
 from tests.proofs.conformance.gojq.asking import FAILED, same
 from tests.proofs.conformance.karta.subtree import subtree_scale
 
@@ -119,9 +120,14 @@ _COMPONENT: Mapping[str, Callable[[Component], JSON]] = {
     "podTemplate": lambda component: dict(component.pod_templates),
     "podSpec": lambda component: dict(component.pod_specs),
     "metadata": lambda component: dict(component.pod_metadata),
-    "fragments": lambda component: {key: _pieces(spec) for key, spec in component.fragmented_pod_specs.items()},
+    "fragments": lambda component: {key: _pieces(spec) for key, spec in _fragmented(component).items()},
     "scale": lambda component: {key: dict(zip(_SCALE, scale, strict=True)) for key, scale in component.scales.items()},
 }
+
+
+def _fragmented(component: Component) -> Mapping[str, FragmentedPodSpec]:
+    """The pieces as Karta's library reads them: only of a fragmented definition."""
+    return component.fragmented_pod_specs if isinstance(component.definition.pods, Fragments) else {}
 
 
 def _pieces(spec: FragmentedPodSpec) -> JSON:
@@ -175,7 +181,7 @@ def _scheduled(spec: Object | None, scheduler: str) -> Object:
 
 
 def _fragments(component: Component, scheduler: str) -> Workload:
-    read = component.fragmented_pod_specs
+    read = _fragmented(component)
     changed = {key: replace(spec, scheduler_name=scheduler) for key, spec in read.items()} if scheduler else read
     return component.update_fragmented_pod_specs(changed)
 
