@@ -217,6 +217,9 @@ BATCH: States = {
         "suspended while a pod is at work": RUNNING | SUSPENDING,
         "suspended after it has ended": COMPLETED,
         "no status yet": UNDEFINED,
+        "stopped by its user": COMPLETED,
+        "terminated by its user": COMPLETED,
+        "being stopped by its user": RUNNING,
     },
     GVK("argoproj.io", "v1alpha1", "Rollout"): {
         "healthy": RUNNING,
@@ -250,5 +253,6 @@ BATCH: States = {
         "being suspended": SUSPENDING,
         "being resumed": RESUMING,
         "no status yet": UNDEFINED,
+        "it waits for MultiKueue": SUSPENDED,
     },
 }

@@ -26,6 +26,7 @@ _TRAINING: dict[str, set[Status]] = {
     "succeeded after a restart": COMPLETED,
     "failed after a restart": FAILED,
     "suspended": SUSPENDED,
+    "it waits for MultiKueue": SUSPENDED,
     # Neither does Suspended.
     "suspended during a restart": SUSPENDED,
     "resumed and not yet running": INITIALIZING,
@@ -55,6 +56,9 @@ KUBEFLOW: States = {
         "suspended": SUSPENDED,
         "resumed and not yet running": INITIALIZING,
         "no status yet": UNDEFINED,
+        "it waits for MultiKueue": SUSPENDED,
+        "all pods run again after an eviction, as 0.8 says it": RUNNING,
+        "a worker is missing after an eviction, as 0.8 says it": DEGRADED,
     },
     GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob"): {
         "running": RUNNING,
@@ -67,6 +71,10 @@ KUBEFLOW: States = {
         "suspended": SUSPENDED,
         "resumed": INITIALIZING,
         "no status yet": UNDEFINED,
+        "it waits for MultiKueue": SUSPENDED,
+        "resumed, and no job has reported yet": INITIALIZING,
+        "just suspended": SUSPENDING,
+        "suspended again and not yet seen": SUSPENDING,
     },
     GVK("kubeflow.org", "v1", "Notebook"): {
         "ready": RUNNING,

@@ -66,6 +66,8 @@ KUBERNETES: States = {
         "failed, as older clusters say it": FAILED,
         "failed and then set to no parallelism": FAILED,
         "no status yet": UNDEFINED,
+        "it waits for MultiKueue": SUSPENDED,
+        "dispatched by MultiKueue": SUSPENDED,
     },
     GVK("batch", "v1", "CronJob"): {
         # It works from the moment that it has a schedule; its runs are objects of their own.
@@ -96,6 +98,8 @@ KUBERNETES: States = {
         "one that ends is held back by a gate": INITIALIZING | SUSPENDED,
         "the status is older than the spec": RUNNING,
         "no status yet": UNDEFINED,
+        "one of two containers has done its work": RUNNING | INITIALIZING,
+        "one of two containers has failed": RUNNING | INITIALIZING,
     },
     GVK("apps", "v1", "Deployment"): {
         "rolled out and available": RUNNING,
@@ -156,10 +160,11 @@ KUBERNETES: States = {
         # A ReplicaSet rolls nothing out.
         "pods of an older template": RUNNING,
         "more pods than wanted": RUNNING,
-        "pods cannot be deleted": DEGRADED | RUNNING,
+        "pods cannot be deleted": RUNNING,
         "replicas unset": INITIALIZING,
         "scaled to zero": RUNNING,
         "no status yet": UNDEFINED,
+        "pods cannot be created": INITIALIZING | DEGRADED,
     },
     GVK("jobset.x-k8s.io", "v1alpha2", "JobSet"): {
         "all Jobs ready": RUNNING,
@@ -178,6 +183,8 @@ KUBERNETES: States = {
         "completed before its last stage was resumed": COMPLETED,
         "resumed": INITIALIZING,
         "no status yet": UNDEFINED,
+        "it waits for MultiKueue": SUSPENDED,
+        "just suspended": SUSPENDING,
     },
     GVK("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet"): {
         "available": RUNNING,

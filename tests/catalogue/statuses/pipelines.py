@@ -34,6 +34,7 @@ PIPELINES: States = {
         "a step has failed": FAILED,
         "out of time": FAILED,
         "no status yet": UNDEFINED,
+        "it waits for another manager": SUSPENDED,
     },
     GVK("tekton.dev", "v1", "PipelineRun"): {
         "running": RUNNING,
@@ -51,5 +52,6 @@ PIPELINES: States = {
         "failed": FAILED,
         "no pipeline to be had": FAILED,
         "no status yet": UNDEFINED,
+        "it waits for another manager": SUSPENDED,
     },
 }
