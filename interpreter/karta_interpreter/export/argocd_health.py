@@ -106,7 +106,7 @@ def _verdict(script: OperationScript) -> Iterator[str]:
         for status in (*mapped, Status.UNDEFINED)
         if status in ((Status.RUNNING, Status.COMPLETED) if named is None else named)
     ]
-    if definition.annotations.observes_generation:
+    if definition.may_be_stale:
         # A status of an older generation shows only a failure.
         yield "  if is_stale(obj) then"
         yield from _returns("Degraded", trouble, indent=4)
@@ -146,7 +146,7 @@ def _message(script: OperationScript) -> str:
         "  end",
         '  local message = table.concat(names, ", ")',
     ]
-    if script.definition.annotations.observes_generation:
+    if script.definition.may_be_stale:
         lines.append('  if is_stale(obj) then return message .. " in an older generation" end')
     if rules and rules.conditions:
         lines += _condition_message(script, rules, rules.conditions)

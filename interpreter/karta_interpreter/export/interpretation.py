@@ -142,6 +142,17 @@ def status(script: OperationScript) -> None:
     script.add(f"function ReflectStatus(obj)\n  return {reflect}(obj)\nend")
 
 
+def _check_of_words(rules: StatusRules | None) -> Iterator[str]:
+    """Yield the line that fails for a state that no mapping names. What `_statuses` leaves out needs a word."""
+    if rules is None or (rules.phase is None and rules.conditions is None):
+        return
+    words = ", ".join(f"[{quoted(word)}] = true" for word in sorted(rules.words))
+    phase = "phase" if rules.phase else "nil"
+    types = "by_type" if rules.conditions else "{}"
+    field = rules.conditions.status_field if rules.conditions else ""
+    yield f"  if not is_defined(statuses) then check_words({{{words}}}, {phase}, {types}, {quoted(field)}) end"
+
+
 def matched_status(script: OperationScript, statuses: frozenset[Status] = frozenset(Status)) -> str:
     """Write the function that gives the statuses of an object as a set of their names, and return its name."""
     lines = _statuses(script, statuses)
@@ -250,7 +261,7 @@ def _answer(expected: str) -> str:
 def health(script: OperationScript) -> None:
     """Write ``InterpretHealth``."""
     definition = script.definition
-    stale = "is_stale(obj)" if definition.annotations.observes_generation else "false"
+    stale = "is_stale(obj)" if definition.may_be_stale else "false"
     if definition.annotations.health is not None:
         function = script.function(definition.annotations.health, "is healthy", "first")
         script.add(
@@ -261,12 +272,14 @@ def health(script: OperationScript) -> None:
         )
         return
     counts = healthy_statuses(definition)
-    observes = definition.annotations.observes_generation
+    observes = definition.may_be_stale
     mapped = {Status.UNDEFINED, *(dict(definition.status.mappings) if definition.status else ())}
     stale_ones = {Status.INITIALIZING} if observes else set()
     healthy = [status for status in Status if status in counts and status in mapped | stale_ones]
     trouble = [status for status in Status if status in FAILING & mapped - counts]
     lines = ["function InterpretHealth(obj)", *_statuses(script, frozenset([*healthy, *trouble]))]
+    if Status.SUSPENDED in healthy:
+        lines.append("  if statuses.Suspended then return true end")
     if observes:
         fields = [
             "Initializing = true",
@@ -276,6 +289,8 @@ def health(script: OperationScript) -> None:
             "  -- A status of an older generation counts as Initializing; a failure remains one.",
             f"  if is_stale(obj) then statuses = {{{', '.join(fields)}}} end",
         ]
+    if Status.UNDEFINED not in counts:
+        lines += _check_of_words(definition.status)
     holds, fails = (" or ".join(f"statuses.{status}" for status in group) for group in (healthy, trouble))
     is_healthy = f"({holds or 'false'}) == true" if len(healthy) != 1 else f"{holds} == true"
     lines.append(f"  return {is_healthy} and not ({fails})" if fails else f"  return {is_healthy}")

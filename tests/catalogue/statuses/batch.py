@@ -76,7 +76,7 @@ BATCH: States = {
         "cannot be submitted": DEGRADED,
         "to be run again": INITIALIZING,
         "the spec has changed": INITIALIZING,
-        "the driver cannot be seen": UNDEFINED,
+        "the driver cannot be seen": DEGRADED,
         "being suspended": SUSPENDING,
         "suspended": SUSPENDED,
         "being resumed": RESUMING,

@@ -56,7 +56,7 @@ _BROADCAST_JOB = {
     "goes on after a failure": RUNNING | DEGRADED,
     "failed": FAILED,
     "paused": SUSPENDED,
-    "paused by a failure": SUSPENDED | DEGRADED,
+    "paused by a failure": DEGRADED,
     "no status yet": UNDEFINED,
 }
 _ADVANCED_CRON_JOB = {

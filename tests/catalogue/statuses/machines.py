@@ -26,7 +26,7 @@ MACHINES: States = {
         "paused for a migration": RUNNING,
         "shut down": COMPLETED,
         "failed": FAILED,
-        "out of reach": UNDEFINED,
+        "out of reach": DEGRADED,
         "no status yet": UNDEFINED,
     },
     GVK("kubevirt.io", "v1", "VirtualMachineInstanceReplicaSet"): {
@@ -69,7 +69,7 @@ MACHINES: States = {
         "a disk that cannot be imported": DEGRADED,
         "stopping": SUSPENDING,
         "being deleted": SUSPENDING,
-        "unknown": UNDEFINED,
+        "unknown": DEGRADED,
         "no status yet": UNDEFINED,
     },
 }

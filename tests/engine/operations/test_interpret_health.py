@@ -11,14 +11,17 @@ from tests.engine.operations.conftest import Define
 from tests.support.both_ways import ask
 from tests.support.rows import rows
 
-_SERVICE = {
+_FAILED_ASLEEP = {
+    "byExpression": {"expression": '.status.phase | . != null and startswith("Asl")', "expectedResult": "true"}
+}
+_SERVICE: dict[str, list[dict[str, Any]]] = {
     "running": [{"byPhase": "Up"}, {"byPhase": "Flaky"}],
     "degraded": [{"byPhase": "Flaky"}],
-    "suspended": [{"byPhase": "Paused"}],
+    "suspended": [{"byPhase": "Paused"}, {"byPhase": "Asleep"}],
     "suspending": [{"byPhase": "Pausing"}],
     "resuming": [{"byPhase": "Waking"}],
     "initializing": [{"byPhase": "Starting"}, {"byPhase": "Stuck"}],
-    "failed": [{"byPhase": "Broken"}, {"byPhase": "Stuck"}],
+    "failed": [{"byPhase": "Broken"}, {"byPhase": "Stuck"}, _FAILED_ASLEEP],
 }
 _JOB = {**_SERVICE, "completed": [{"byPhase": "Done"}]}
 
@@ -40,7 +43,7 @@ def _is_healthy(definition: Definition, obj: dict[str, Any]) -> bool:
     ("phase", "service", "job"),
     [
         pytest.param("Up", True, True, id="running"),
-        pytest.param("Done", False, True, id="completed; a phase without a meaning for a service"),
+        pytest.param("Done", None, True, id="completed; a phase that a service does not know"),
         pytest.param("Paused", True, True, id="suspended on purpose"),
         pytest.param("Starting", False, True, id="a job may wait for room, a service serves nobody"),
         pytest.param("Pausing", False, True, id="a job that is to wait"),
@@ -48,13 +51,19 @@ def _is_healthy(definition: Definition, obj: dict[str, Any]) -> bool:
         pytest.param("Flaky", False, False, id="running, but degraded"),
         pytest.param("Broken", False, False, id="failed"),
         pytest.param("Stuck", False, False, id="starting, and failed: the failure prevails"),
-        pytest.param("Strange", False, False, id="undefined"),
+        pytest.param("Asleep", True, True, id="suspended, and failed: rest prevails"),
+        pytest.param("Strange", None, None, id="a phase that nobody knows"),
         pytest.param(None, False, False, id="no status: no controller works on it, so nothing is lost by a move"),
     ],
 )
-def test_health(define: Define, phase: str | None, service: bool, job: bool) -> None:
-    assert _is_healthy(define(mappings=_SERVICE), _obj(phase)) is service
-    assert _is_healthy(define(mappings=_JOB), _obj(phase)) is job
+def test_health(define: Define, phase: str | None, service: bool | None, job: bool | None) -> None:
+    for mappings, expected in ((_SERVICE, service), (_JOB, job)):
+        definition = define(mappings=mappings)
+        if expected is None:
+            with pytest.raises(InterpretationError, match="does not know the state"):
+                _is_healthy(definition, _obj(phase))
+        else:
+            assert _is_healthy(definition, _obj(phase)) is expected
 
 
 @rows(
@@ -134,3 +143,17 @@ def test_failing_expression_names_definition_once(define: Define) -> None:
 def test_health_must_be_true_or_false(define: Define) -> None:
     with pytest.raises(InterpretationError, match=r"annotation health .*: gives a string where a boolean belongs"):
         _is_healthy(define(health=".status.phase"), _obj("Up"))
+
+
+@rows(
+    ("phase", "expected"),
+    [
+        pytest.param("Up", True, id="the definition compares the generation, and an old one is no fault"),
+        pytest.param("Down", False, id="unless it says so"),
+    ],
+)
+def test_definition_that_compares_generation_judges_stale_status(define: Define, phase: str, expected: bool) -> None:
+    is_behind = '.status.phase == "Down" and .status.observedGeneration < .metadata.generation'
+    stale = {"byExpression": {"expression": is_behind, "expectedResult": "true"}}
+    definition = define(mappings={**_SERVICE, "initializing": [stale]})
+    assert _is_healthy(definition, _obj(phase, observed=3)) is expected

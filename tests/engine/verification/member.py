@@ -29,6 +29,7 @@ spec:
         phaseDefinition: {path: .status.phase}
         statusMappings:
           running: [{byPhase: Deployed}]
+          initializing: [{byPhase: Idle}]
 """
 SHOP = Karta.load(DEFINITION)
 """The definition of a kind whose status is a phase."""

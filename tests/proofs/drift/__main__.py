@@ -11,8 +11,10 @@ import yaml
 
 from docs.tools.upstreams import upstreams, written_from
 from tests.catalogue.entries import Entry, entries
+from tests.catalogue.tables import table_of
 from tests.proofs.drift.comparison import Row, crd_of, differences
 from tests.proofs.drift.sources import Checkout, clone, newest, sources_of
+from tests.proofs.drift.words import new_words
 from tests.proofs.rig.toolchain import BuildError
 
 _REASONS: Final = Path(__file__).with_name("reasons.yaml")
@@ -37,6 +39,7 @@ def main() -> int:
         if entry.definition and options.only in str(entry.definition.gvk):
             try:
                 rows += _rows(entry, options.folder, notes, is_main=options.main)
+                rows += _word_rows(entry, options.folder, is_main=options.main)
             except BuildError as error:
                 notes.append(f"{entry.definition.gvk}: {error}")
     rows = sorted(set(rows))
@@ -68,6 +71,21 @@ def _rows(entry: Entry, folder: Path | None, notes: list[str], *, is_main: bool)
     notes.append(f"{releases}: compared")
     for difference in differences(definition, entry.text, before, after):
         yield Row(f"{definition.gvk.api_version} {definition.gvk.kind}", releases, difference)
+
+
+def _word_rows(entry: Entry, folder: Path | None, *, is_main: bool) -> Iterator[Row]:
+    """Yield the words of a kind in the newest release of its operator that its table does not answer."""
+    assert entry.definition
+    gvk = entry.definition.gvk
+    table = table_of("words", gvk)
+    if table is None or "files" not in table["source"]:
+        return
+    upstream, version = upstreams()[table["source"]["project"]], table["source"]["version"]
+    sources = sources_of(upstream, folder)
+    has_main = is_main and any(isinstance(source, Checkout) and source.has(version) for source in sources)
+    latest = "HEAD" if has_main else newest(sources, version)
+    for difference in new_words(table, sources, latest):
+        yield Row(f"{gvk.api_version} {gvk.kind}", f"{upstream.name} {version} → {latest}", difference)
 
 
 def read_reasons() -> Mapping[str, str]:

@@ -12,6 +12,7 @@ from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from tests.catalogue.entries import entries
 from tests.proofs.drift.__main__ import read_reasons, reason_of, table
 from tests.proofs.drift.comparison import Row, crd_of, differences
+from tests.proofs.drift.words import new_words
 
 _ANY = {"x-kubernetes-preserve-unknown-fields": True}
 _GVK = GVK("jobset.x-k8s.io", "v1alpha2", "JobSet")
@@ -120,3 +121,14 @@ def test_reasons_are_sentences_about_kinds_of_the_catalogue() -> None:
     for pattern, reason in read_reasons().items():
         assert any(fnmatchcase(kind, pattern.partition(", ")[0]) for kind in kinds)
         assert reason
+
+
+def test_words_of_a_newer_source_need_answers() -> None:
+    old = 'const (\n\tPhaseReady = "Ready"\n\tPhaseAway = "Away"\n)\n'
+    store = Store(**{"v1.0.0": old, "v1.1.0": old.replace("Away", "Asleep"), "v2.0.0": "package v1"})
+    pattern = {"api/types.go": r'^\tPhase\w+ = "(.+)"'}
+    words = {"source": {"files": pattern}, "phases": {"Ready": []}, "left-out": {"Away": "it is in no status"}}
+
+    assert list(new_words(words, [store], "v1.0.0")) == []
+    assert list(new_words(words, [store], "v1.1.0")) == ["the word Asleep of api/types.go has no answer"]
+    assert list(new_words(words, [store], "v2.0.0")) == ["no words in api/types.go"]

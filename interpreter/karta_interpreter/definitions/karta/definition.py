@@ -237,6 +237,12 @@ class Definition:
         root = ComponentRules(first.name, gvk.kind.lower(), gvk)
         return cls(first.name, gvk, (root,), source=first.source, scripts=scripts, has_karta=False)
 
+    @property
+    def may_be_stale(self) -> bool:
+        """Whether a status of an older generation is stale: `observedGeneration` counts, and no mapping compares it."""
+        compares = self.status is not None and self.status.compares_generation
+        return self.annotations.observes_generation and not compares
+
     def overridden(self, scripts: Scripts) -> Self:
         """Return a copy with overriding scripts for their operations."""
         return replace(self, scripts=scripts.over(self.scripts))

@@ -1,8 +1,11 @@
 """How the status of a workload is derived: the compiled form of a `statusDefinition`."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NoReturn
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.languages.jq import Query
@@ -42,6 +45,8 @@ MATCHING_ORDER = (
 """The order in which Karta's library tries the mappings, and so the order of its answer."""
 
 
+_TEXTS: Final = re.compile(r'"([^"\\]*)"')
+
 FAILING = frozenset({Status.FAILED, Status.DEGRADED})
 AT_WORK = frozenset({Status.RUNNING, Status.COMPLETED, Status.SUSPENDED})
 TRANSITIONAL = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING})
@@ -68,7 +73,7 @@ class Matcher:
     expected: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StatusRules:
     """The compiled `statusDefinition`. ``mappings`` are in Karta's matching order, without empty ones."""
 
@@ -77,6 +82,29 @@ class StatusRules:
     mappings: tuple[tuple[Status, tuple[Matcher, ...]], ...]
     completes: bool
     """Whether the workload runs to completion: the mappings have Completed."""
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All phases, types of conditions and texts that the mappings name."""
+        words = set[str]()
+        for matcher in self.matchers:
+            words.add(matcher.phase)
+            words.update(condition.type for condition in matcher.conditions)
+            if matcher.expression is not None:
+                words.update(_TEXTS.findall(matcher.expression.text))
+        return frozenset(words)
+
+    @cached_property
+    def compares_generation(self) -> bool:
+        """Whether the mappings read the generation of the object, and so judge a stale status themselves."""
+        expressions = [matcher.expression for matcher in self.matchers if matcher.expression is not None]
+        return any(".metadata.generation" in expression.text for expression in expressions)
+
+    @property
+    def matchers(self) -> Iterator[Matcher]:
+        """All ways to have a status."""
+        for _, matchers in self.mappings:
+            yield from matchers
 
     @property
     def hold_while_there(self) -> bool:

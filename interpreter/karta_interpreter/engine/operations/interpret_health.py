@@ -1,8 +1,9 @@
 """InterpretHealth: does the workload do what it should in this cluster?"""
 
+from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import Object, Projection, generation, get
 from karta_interpreter.definitions.karta import AT_WORK, FAILING, TRANSITIONAL, Definition
-from karta_interpreter.engine.evaluation import Status, match_status, status_match_reads
+from karta_interpreter.engine.evaluation import Status, StatusMatch, match_status, status_match_reads
 from karta_interpreter.engine.operations.interpret_status import observed_generation
 
 _WAITING_OR_AT_WORK = AT_WORK | TRANSITIONAL
@@ -11,17 +12,25 @@ _WAITING_OR_AT_WORK = AT_WORK | TRANSITIONAL
 def interpret_health(definition: Definition, obj: Object) -> bool:
     """Return whether a live object is healthy.
 
-    An object is healthy if one of its statuses counts as healthy (`healthy_statuses`). Failed and Degraded prevail over
-    the others unless they count as healthy themselves. If the controller wrote the status for an older generation, the
-    workload waits for its controller and counts as Initializing. A failure remains a failure.
+    An object is healthy if one of its statuses counts as healthy (`healthy_statuses`). Suspended prevails over all
+    others, and Failed and Degraded prevail over the rest unless they count as healthy themselves. If the controller
+    wrote the status for an older generation, the workload waits for its controller and counts as Initializing. A
+    failure remains a failure.
 
     The ``health`` annotation replaces these rules for a status that is current. A stale status is unhealthy.
+
+    Raises InterpretationError for a state that the definition does not know. An error moves nothing.
     """
     health = definition.annotations.health
     if health is None:
-        matched, healthy = match_status(definition, obj).matched, healthy_statuses(definition)
+        match, healthy = match_status(definition, obj), healthy_statuses(definition)
+        matched = match.matched
+        if Status.SUSPENDED in matched and Status.SUSPENDED in healthy:
+            return True
         if is_stale(definition, obj):
             matched = (*FAILING.intersection(matched), Status.INITIALIZING)
+        elif Status.UNDEFINED in matched and Status.UNDEFINED not in healthy:
+            _check_words(definition, match)
         return not healthy.isdisjoint(matched) and (FAILING - healthy).isdisjoint(matched)
     if is_stale(definition, obj):
         return False
@@ -29,6 +38,18 @@ def interpret_health(definition: Definition, obj: Object) -> bool:
     if verdict is None:
         raise health.mistyped(verdict)
     return bool(verdict)
+
+
+def _check_words(definition: Definition, match: StatusMatch) -> None:
+    """Raise InterpretationError if an object without a status has a phase, or only conditions, that nothing names."""
+    rules = definition.status
+    if rules is None:
+        return
+    has_statuses = rules.conditions is not None and rules.conditions.status_field
+    types = [condition.type for condition in match.conditions if condition.status or not has_statuses]
+    words = [match.phase] if match.phase else [*filter(None, types)]
+    if words and rules.words.isdisjoint(words):
+        raise InterpretationError(f"the definition does not know the state {', '.join(words):.200}")
 
 
 def health_reads(definition: Definition, projection: Projection) -> None:
@@ -65,4 +86,4 @@ def is_stale(definition: Definition, obj: Object) -> bool:
     observed, current = observed_generation(obj.get("status")), generation(obj)
     if observed is None or current is None or not 0 <= observed < current:
         return False
-    return definition.annotations.observes_generation
+    return definition.may_be_stale

@@ -51,6 +51,36 @@ local function first_phase(phases)
   return non_null(phases[1]) or ""
 end
 
+local function has_status(condition, field)
+  if field == "" then return true end
+  local status = condition
+  if type(condition) == "table" then status = condition[field] end
+  return type(status) == "string" and status ~= ""
+end
+
+local function is_defined(statuses)
+  for _, holds in pairs(statuses) do
+    if holds then return true end
+  end
+  return false
+end
+
+-- A state that no mapping names is an error, which moves nothing.
+local function check_words(words, phase, by_type, field)
+  local written = {}
+  if phase ~= nil and phase ~= "" then
+    written = {phase}
+  else
+    for name, condition in pairs(by_type) do
+      if name ~= "" and has_status(condition, field) then written[#written + 1] = name end
+    end
+  end
+  for _, name in ipairs(written) do
+    if words[name] then return end
+  end
+  if #written > 0 then error("the definition does not know the state", 0) end
+end
+
 local function integer(value)
   return type(value) == "number" and value % 1 == 0 and value or nil
 end

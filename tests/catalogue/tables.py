@@ -1,0 +1,102 @@
+"""The tables that have a data file for each kind, such as GROUP_Kind.yaml, and the kinds that have none yet."""
+
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import yaml
+
+from karta_interpreter.base.k8s.values import GVK, JSON, Object
+
+_HERE = Path(__file__).parent
+Table: TypeAlias = dict[str, Any]
+
+
+def table_of(name: str, gvk: GVK) -> Table | None:
+    """Return the table of a kind: that of its version, or else that of all its versions."""
+    group = gvk.group or "core"
+    for stem in (f"{group}_{gvk.version}_{gvk.kind}", f"{group}_{gvk.kind}"):
+        path = _HERE / name / f"{stem}.yaml"
+        if path.exists():
+            table: Table = yaml.safe_load(path.read_text(encoding="utf-8"))
+            return table
+    return None
+
+
+def undone(name: str) -> set[str]:
+    """Return the kinds that have no table yet, as GROUP_Kind."""
+    lists = sorted((_HERE / name).glob("undone-*.txt"))
+    return {line for path in lists for line in path.read_text(encoding="utf-8").split()}
+
+
+def is_undone(name: str, gvk: GVK) -> bool:
+    """Tell whether a kind is on the list of those without a table."""
+    return kind_of(gvk) in undone(name)
+
+
+def kind_of(gvk: GVK) -> str:
+    """Return the name of a kind in lists and files."""
+    return f"{gvk.group or 'core'}_{gvk.kind}"
+
+
+def answered(table: Table) -> set[str]:
+    """Return all words of a table of words, and those that it leaves out with a reason."""
+    words = {*map(str, table.get("phases", {})), *table.get("left-out", {})}
+    for name in table.get("conditions", {}):
+        words.update(name.split(" ", 2))
+    return words
+
+
+def with_version(obj: Object, gvk: GVK) -> Object:
+    """Return an object of a table as one of a version, with what every object has."""
+    metadata = {"name": "it", "namespace": "n", **obj.get("metadata", {})}
+    return {**obj, "apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": metadata}
+
+
+def patched(value: JSON, patch: JSON, *, over: bool = True) -> JSON:
+    """Return a value with the fields of a patch, or only with those that it lacks.
+
+    Objects are merged, and lists of objects element by element: an element with a type or a name goes to the one with
+    the same, any other one to that at its place.
+
+    >>> patched({"a": 1, "b": [{"name": "x", "c": 1}]}, {"a": 2, "b": [{"name": "x", "d": 3}]}, over=False)
+    {'a': 1, 'b': [{'name': 'x', 'c': 1, 'd': 3}]}
+    """
+    if isinstance(patch, dict) and (value is None or isinstance(value, dict)):
+        result = dict(value or {})
+        for name, part in patch.items():
+            result[name] = patched(result.get(name), part, over=over)
+        return result
+    if isinstance(patch, list) and isinstance(value, list) and all(isinstance(part, dict) for part in [*patch, *value]):
+        elements = list(value)
+        for index, part in enumerate(patch):
+            place = _place(elements, part, index)
+            if place is None:
+                elements.append(deepcopy(part))
+            else:
+                elements[place] = patched(elements[place], part, over=over)
+        return elements
+    if value is None or over:
+        return deepcopy(patch)
+    return value
+
+
+def _place(elements: list[Any], part: Any, index: int) -> int | None:
+    for key in ("type", "name"):
+        if key in part:
+            places = (place for place, element in enumerate(elements) if element.get(key) == part[key])
+            return next(places, None)
+    return index if index < len(elements) else None
+
+
+def leaves(value: JSON, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], JSON]]:
+    """Yield the values in an object that have no parts, each with its path."""
+    if isinstance(value, dict) and value:
+        for name, part in value.items():
+            yield from leaves(part, (*path, name))
+    elif isinstance(value, list) and value:
+        for index, part in enumerate(value):
+            yield from leaves(part, (*path, index))
+    else:
+        yield path, value

@@ -1,0 +1,120 @@
+"""Who else writes into an object of a member, and that Karmada and each of them come to rest: see writers/README.md."""
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.operations import Call, Operation, interpret
+from tests.catalogue.entries import entries, of_all_kinds
+from tests.catalogue.knowledge import knowing
+from tests.catalogue.tables import Table, is_undone, kind_of, leaves, patched, table_of, undone, with_version
+from tests.catalogue.writers import ORACLES
+from tests.support.rows import rows
+
+
+@of_all_kinds
+def test_kind_has_a_table_of_writers_or_stands_in_a_list(definition: Definition) -> None:
+    assert (table_of("writers", definition.gvk) is None) == is_undone("writers", definition.gvk)
+
+
+def test_lists_of_kinds_without_writers_name_kinds_of_the_catalogue() -> None:
+    kinds = {kind_of(entry.definition.gvk) for entry in entries() if entry.definition}
+    assert undone("writers") - kinds == set()
+
+
+def _meetings() -> Iterator[Any]:
+    for entry in entries():
+        assert entry.definition
+        table = table_of("writers", entry.definition.gvk) or {}
+        for writer in table.get("writers", ()):
+            for number, template in enumerate(writer.get("templates", table.get("templates", ()))):
+                named = f"{entry.definition.gvk}: {writer['writer']}, template {number}"
+                made = with_version(template, entry.definition.gvk)
+                yield pytest.param(entry.definition, writer, made, id=named)
+
+
+@rows(("definition", "writer", "template"), _meetings())
+def test_writer_has_nothing_left_to_write(definition: Definition, writer: Table, template: Object) -> None:
+    write = _function(writer)
+    member = write(template)
+    assert member != template or "function" in writer, "a writer who writes nothing shows nothing"
+    retained = _retained(definition, template, member)
+    if "fights" in writer:
+        assert write(retained) != retained, "it is no fight any more"
+    elif writer.get("once"):
+        assert retained == member
+    else:
+        assert write(retained) == retained
+
+
+@rows(("definition", "writer", "template"), _meetings())
+def test_template_keeps_what_it_sets_on_purpose(definition: Definition, writer: Table, template: Object) -> None:
+    """A value that the writer only fills in is the template's, and one that the writer owns is the member's."""
+    if "fights" in writer:
+        return
+    write = _function(writer)
+    member = write(template)
+    before = dict(leaves(template))
+    for path, value in leaves(member):
+        # What a list has more of is no value that a template could set alone.
+        if path in before or any(isinstance(step, int) for step in path):
+            continue
+        purposeful = patched(template, _nested(path, _other(value)))
+        assert isinstance(purposeful, dict)
+        left = _at(write(purposeful), path)
+        assert _at(_retained(definition, purposeful, member), path) == left, path
+
+
+def _function(writer: Table) -> Callable[[Object], Object]:
+    if "function" in writer:
+        oracle = ORACLES[writer["function"]]
+        return lambda obj: oracle(deepcopy(obj))
+
+    def write(obj: Object) -> Object:
+        result = patched(obj, writer.get("sets", {}), over=False)
+        result = patched(result, writer.get("owns", {}))
+        assert isinstance(result, dict)
+        return result
+
+    return write
+
+
+def _retained(definition: Definition, template: Object, member: Object) -> Object:
+    """Return what Karmada writes: it puts the member's labels and annotations into the template before it asks."""
+    desired = deepcopy(template)
+    for name in ("labels", "annotations"):
+        theirs, ours = member["metadata"].get(name), desired["metadata"].get(name)
+        if theirs:
+            desired["metadata"][name] = {**theirs, **(ours or {})}
+    if not definition.answers(Operation.RETAIN):
+        return desired
+    retained: Object = interpret(knowing(definition, desired), Call(Operation.RETAIN, desired, member))["retained"]
+    return retained
+
+
+def _other(value: JSON) -> JSON:
+    """Return another value of the same type."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    if isinstance(value, str):
+        return f"{value}-mine"
+    return value
+
+
+def _nested(path: tuple[str | int, ...], value: JSON) -> Any:
+    for name in reversed(path):
+        value = {str(name): value}
+    return value
+
+
+def _at(value: Any, path: tuple[str | int, ...]) -> JSON:
+    for step in path:
+        value = value.get(step) if isinstance(value, dict) else value[step]
+    result: JSON = value
+    return result

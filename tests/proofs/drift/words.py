@@ -1,0 +1,27 @@
+"""The words that a newer source of an operator has, and that the table of its kind does not answer."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from tests.catalogue.tables import Table, answered
+from tests.proofs.drift.sources import Source
+
+
+def new_words(table: Table, sources: Iterable[Source], version: str) -> Iterator[str]:
+    """Yield what is different in a version: words without an answer, and patterns that find nothing any more."""
+    files = table["source"].get("files", {})
+    for source in sources:
+        if source.has(version):
+            for path, pattern in files.items():
+                words = set(words_in(source, version, path, pattern))
+                if not words:
+                    yield f"no words in {path}"
+                yield from (f"the word {word} of {path} has no answer" for word in sorted(words - answered(table)))
+            return
+
+
+def words_in(source: Source, version: str, path: str, pattern: str) -> Iterator[str]:
+    """Yield the groups of a pattern that match in the files of a path."""
+    for _, text in source.files(version, [path]):
+        for match in re.finditer(pattern, text, re.MULTILINE):
+            yield from filter(None, match.groups())
