@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     )
     from karta_interpreter.base.findings import DefinitionError, Finding, Severity
     from karta_interpreter.base.k8s.values import GVK
+    from karta_interpreter.definitions.karta.model import Topology
     from karta_interpreter.engine.explain import Explanation, Fact, InterpreterLayer, Place
     from karta_interpreter.engine.verification import Judgement, Question, Verdict
     from karta_interpreter.engine.workload import (
@@ -25,15 +26,18 @@ if TYPE_CHECKING:
         Component,
         ComponentNode,
         Condition,
+        EffectiveMember,
         FragmentedPodSpec,
         Instance,
         InstanceNode,
         Karta,
+        PodGroup,
         PodNode,
         Scale,
         Status,
         StatusMatch,
         StrayPod,
+        SubGroup,
         Workload,
         WorkloadTree,
     )
@@ -48,6 +52,7 @@ __all__ = [
     "ComponentNotFoundError",
     "Condition",
     "DefinitionError",
+    "EffectiveMember",
     "Explanation",
     "Fact",
     "Finding",
@@ -61,6 +66,7 @@ __all__ = [
     "Karta",
     "PathNotWritableError",
     "Place",
+    "PodGroup",
     "PodNode",
     "Question",
     "Scale",
@@ -68,6 +74,8 @@ __all__ = [
     "Status",
     "StatusMatch",
     "StrayPod",
+    "SubGroup",
+    "Topology",
     "Verdict",
     "Workload",
     "WorkloadError",
@@ -79,6 +87,7 @@ _ELSEWHERE = {
     "Explanation": "karta_interpreter.engine.explain",
     "Fact": "karta_interpreter.engine.explain",
     "GVK": "karta_interpreter.base.k8s.values",
+    "Topology": "karta_interpreter.definitions.karta.model",
     "InterpreterLayer": "karta_interpreter.engine.explain",
     "Judgement": "karta_interpreter.engine.verification",
     "Question": "karta_interpreter.engine.verification",

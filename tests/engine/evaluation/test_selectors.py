@@ -7,11 +7,14 @@ import pytest
 
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.definitions.karta.definition import ComponentRules
+from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.definitions.karta.model import PodSelector
 from karta_interpreter.engine.evaluation.attribution import (
+    extract_group_keys,
     extract_replica_key,
     instance_of,
     matches_component_type,
+    passes_filters,
 )
 from karta_interpreter.engine.evaluation.evaluation import instance_ids
 from karta_interpreter.languages.jq import Query
@@ -117,8 +120,16 @@ def test_pod_without_labels_matches_no_component(pod: Any) -> None:
     ],
 )
 def test_keys_are_text(path: str, key: str) -> None:
+    paths = [PodQuery(path)]
+    assert extract_group_keys(component(PodSelector()), paths, POD) == (key,)
     assert instance(path, "other", key) == key
     assert extract_replica_key(by_replica(path), POD) == key
+
+
+def test_group_keys_are_one_for_each_path() -> None:
+    paths = [PodQuery(".metadata.labels.part"), PodQuery(".metadata.name")]
+    assert extract_group_keys(component(PodSelector()), paths, POD) == ("alto", "choir-0")
+    assert extract_group_keys(component(PodSelector()), [], POD) == ()
 
 
 def test_without_a_selector_there_is_no_key() -> None:
@@ -140,11 +151,14 @@ def test_without_a_selector_there_is_no_key() -> None:
     ],
 )
 def test_answers_that_are_no_key(path: str, reason: str) -> None:
+    paths = [PodQuery(path)]
     with pytest.raises(WorkloadError) as caught:
-        instance(path, "alto")
+        extract_group_keys(component(PodSelector()), paths, POD)
     message = str(caught.value)
-    assert message.startswith(f"definition choir, component singer, idPath `{path}`, pod choir-0: ")
+    assert message.startswith(f"definition choir, component singer, groupByKeyPaths `{path}`, pod choir-0: ")
     assert reason in message.partition("choir-0: ")[2]
+    with pytest.raises(WorkloadError, match="idPath"):
+        instance(path, "alto")
 
 
 @rows("path", [".metadata.labels.none", ".metadata.labels.empty", "empty"])
@@ -164,3 +178,34 @@ def test_replica_key_must_be_a_single_value(path: str, reason: str) -> None:
 def test_comparison_that_is_not_jq_fails_on_evaluation() -> None:
     with pytest.raises(WorkloadError, match=r'keyPath `\.a == "b"'):
         matches_component_type(selected('.a == "b"', "c"), POD)
+
+
+@pytest.mark.parametrize(
+    ("filters", "passes"),
+    [
+        pytest.param([], True, id="no filter keeps nothing out"),
+        pytest.param(['.metadata.labels | has("part")'], True, id="true"),
+        pytest.param(['.metadata.labels.part == "bass"'], False, id="false"),
+        pytest.param(["true", ".metadata.labels.none == null"], True, id="all are true"),
+        pytest.param(["true", "false", "true"], False, id="one is not"),
+        pytest.param([".metadata.labels.part"], False, id="a text is not true"),
+        pytest.param(["1"], False, id="nor is 1"),
+        pytest.param(["false", "null"], False, id="after the first that is false none is asked"),
+    ],
+)
+def test_filters(filters: list[str], *, passes: bool) -> None:
+    assert passes_filters(component(PodSelector()), map(PodQuery, filters), POD) is passes
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        pytest.param("null", "gives null", id="null is not an answer"),
+        pytest.param(".metadata.labels.none", "gives null", id="nor is a field that is not there"),
+        pytest.param("true, true", "gives 2 results", id="nor are two, even where both are true"),
+        pytest.param("empty", "gives 0 results", id="nor is none"),
+    ],
+)
+def test_filters_without_an_answer(written: str, reason: str) -> None:
+    with pytest.raises(WorkloadError, match=reason):
+        passes_filters(component(PodSelector()), [PodQuery(written)], POD)

@@ -436,6 +436,7 @@ JOB: dict[str, Any] = {
             pytest.param(lambda job, ask=ask: ask(job, 3), "pods are a list of objects, not int", id=f"pods {name}")
             for name, ask in (
                 ("to attribute", lambda job, pods: job.attribute(pods)),
+                ("of groups", lambda job, pods: job.pod_groups(pods)),
                 ("of a tree", WorkloadTree.build),
             )
         ),

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter import Attribution, Karta, Workload
+from karta_interpreter import Attribution, Karta, PodGroup, Workload
 from karta_interpreter.base.errors import ComponentNotFoundError, WorkloadError
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.evaluation.attribution import matches_component_type
@@ -37,6 +37,23 @@ def test_minimum_members_are_those_of_component_and_below(make: Make) -> None:
     assert orchestra.minimum_members("section", "violins") == 3
 
 
+def test_groups(raw: Callable[[str], dict[str, Any]], make: Make) -> None:
+    written = raw("Orchestra")
+    members = [{"componentName": "section", "groupByKeyPaths": [".metadata.labels.section"]}]
+    gang = {"podGroups": [{"name": "sections", "members": members}]}
+    written["spec"]["optimizationInstructions"] = {"gangScheduling": gang}
+    orchestra = Workload(Karta.load(written), make("Orchestra", SPEC).object)
+    assert orchestra.pod_groups([CONDUCTOR, VIOLIN]) == (PodGroup("sections", 3, (VIOLIN,), ("violins",)),)
+    assert orchestra.effective_member(CONDUCTOR) is None
+    member = orchestra.effective_member(VIOLIN)
+    assert member is not None
+    assert (member.pod_group, member.component) == ("sections", "section")
+
+
+def test_without_instructions_there_are_no_groups(make: Make) -> None:
+    assert make("Orchestra", SPEC).pod_groups([VIOLIN]) == ()
+
+
 @rows(
     ("pod", "message"),
     [
@@ -47,11 +64,12 @@ def test_minimum_members_are_those_of_component_and_below(make: Make) -> None:
 )
 def test_values_that_are_not_pods_are_refused(make: Make, pod: Any, message: str) -> None:
     orchestra = make("Orchestra", SPEC)
-    for ask in (orchestra.infer_component, orchestra.infer_instance):
+    for ask in (orchestra.infer_component, orchestra.infer_instance, orchestra.effective_member):
         with pytest.raises(WorkloadError, match=message):
             ask(pod)
-    with pytest.raises(WorkloadError, match=message):
-        orchestra.attribute([pod])
+    for ask_all in (orchestra.attribute, orchestra.pod_groups):
+        with pytest.raises(WorkloadError, match=message):
+            ask_all([pod])
 
 
 def test_object_with_wrong_ids_is_workload_error(make: Make) -> None:

@@ -128,6 +128,16 @@ def extract_replica_key(component: ComponentRules, pod: Object) -> str | None:
     return _key(component, field, path, pod)
 
 
+def extract_group_keys(component: ComponentRules, paths: Iterable[PodQuery], pod: Object) -> tuple[str, ...]:
+    """Return the keys of a pod by `groupByKeyPaths`, one for each path."""
+    return tuple([_key(component, "groupByKeyPaths", path, pod) for path in paths])
+
+
+def passes_filters(component: ComponentRules, filters: Iterable[PodQuery], pod: Object) -> bool:
+    """Return whether every filter gives true for a pod. Any other result counts as false."""
+    return all(_single(component, "filters", condition, pod) is True for condition in filters)
+
+
 def pod_name(pod: Object) -> str:
     """Return the name of a pod for a message.
 
@@ -138,23 +148,23 @@ def pod_name(pod: Object) -> str:
 
 
 def _key(component: ComponentRules, field: str, path: PodQuery, pod: Object) -> str:
-    results = _ask(component, field, path, pod)
-    if len(results) != 1:
-        raise _failure(component, field, path, pod, f"gives {len(results)} results where one belongs")
-    value = results[0]
-    if value in (None, ""):
-        raise _failure(
-            component,
-            field,
-            path,
-            pod,
-            f"gives {json.dumps(value)}, which says nothing: is it a pod of another workload?",
-        )
+    value = _single(component, field, path, pod)
     if isinstance(value, dict | list):
         raise _failure(component, field, path, pod, f"gives {type_name(value)}; a key is a text, number or boolean")
     # Karta's library formats keys with Go's %v, which writes a float64 of the object differently from an int that jq
     # computes.
     return go_text(value, of_object=isinstance(value, int) and _is_read(path, pod))
+
+
+def _single(component: ComponentRules, field: str, path: PodQuery, pod: Object) -> JSON:
+    results = _ask(component, field, path, pod)
+    if len(results) != 1:
+        raise _failure(component, field, path, pod, f"gives {len(results)} results where one belongs")
+    value = results[0]
+    if value in (None, ""):
+        said = f"gives {json.dumps(value)}, which says nothing: is it a pod of another workload?"
+        raise _failure(component, field, path, pod, said)
+    return value
 
 
 def _ask(component: ComponentRules, field: str, path: PodQuery, pod: Object) -> list[JSON]:

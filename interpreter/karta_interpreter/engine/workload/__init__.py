@@ -8,6 +8,7 @@ questions belong to `karta_interpreter.engine.operations`.
 
 from karta_interpreter.engine.evaluation import Attribution, Condition, Scale, Status, StatusMatch
 from karta_interpreter.engine.workload.extraction import FragmentedPodSpec, Instance
+from karta_interpreter.engine.workload.gang import EffectiveMember, PodGroup, SubGroup
 from karta_interpreter.engine.workload.karta import Karta
 from karta_interpreter.engine.workload.tree import ComponentNode, InstanceNode, PodNode, StrayPod, WorkloadTree
 from karta_interpreter.engine.workload.workload import Component, Workload
@@ -17,15 +18,18 @@ __all__ = [
     "Component",
     "ComponentNode",
     "Condition",
+    "EffectiveMember",
     "FragmentedPodSpec",
     "Instance",
     "InstanceNode",
     "Karta",
+    "PodGroup",
     "PodNode",
     "Scale",
     "Status",
     "StatusMatch",
     "StrayPod",
+    "SubGroup",
     "Workload",
     "WorkloadTree",
 ]

@@ -28,7 +28,7 @@ from karta_interpreter.engine.evaluation import (
     pod_sets,
     scale_locations,
 )
-from karta_interpreter.engine.workload import extraction, updates
+from karta_interpreter.engine.workload import extraction, gang, updates
 from karta_interpreter.engine.workload.document import (
     Named,
     Public,
@@ -298,6 +298,17 @@ class Workload(Public):
         """
         with reading():
             return attribution.attribute_all(self.definition, self.object, checked_pods(pods))
+
+    def effective_member(self, pod: Object) -> gang.EffectiveMember | None:
+        """Return the rule of `podGroups` that applies to a pod, or None if the pod is not in a group."""
+        component = self.infer_component(pod)
+        with reading():
+            return gang.effective_member(self.definition, component, pod)
+
+    def pod_groups(self, pods: Iterable[Object] = ()) -> tuple[gang.PodGroup, ...]:
+        """Return the groups of pods that are placed together or not at all. See docs/library.md for their minimums."""
+        with reading():
+            return gang.pod_groups(self.definition, self.object, checked_pods(pods))
 
     def minimum_members(self, component: str, instance: str | None = None) -> int:
         """Return how many pods of a component and of all components below it have to start together.

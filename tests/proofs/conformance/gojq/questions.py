@@ -8,6 +8,7 @@ from karta_interpreter import Component, Workload
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Fragments, PodSpec, PodTemplate
 from karta_interpreter.definitions.karta.expression_text import PodQuery
+from karta_interpreter.engine.evaluation.attribution import extract_group_keys
 from karta_interpreter.engine.workload.extraction import PIECES
 from karta_interpreter.languages.jq import Query
 from tests.proofs.conformance.gojq import rules
@@ -59,6 +60,9 @@ def of_pod(gojq: Gojq, workload: Workload, pod: Object) -> Iterator[tuple[str, Q
             lambda readings: rules.attribution(whole.reading(*readings), ask.reading(*readings), definition),
         ),
     )
+    if definition.gang.pod_groups:
+        theirs = _with(ask, rules.member, definition)
+        yield "groups", Question(f"{definition.name}: group", pod, partial(_member, workload, pod), theirs)
 
 
 def about_expression(ask: Ask, query: Query | PodQuery, definition: str, value: JSON) -> Question:
@@ -123,3 +127,12 @@ def _pod_templates(component: Component) -> Answer:
 def _attribution(workload: Workload, pod: Object) -> Answer:
     (found,) = workload.attribute([pod])
     return [found.component, found.instance, found.replica]
+
+
+def _member(workload: Workload, pod: Object) -> Answer:
+    found = workload.effective_member(pod)
+    if found is None:
+        return None
+    component = workload.karta.definition.component(found.component)
+    assert component
+    return [found.pod_group, found.component, list(extract_group_keys(component, found.rule.group_by, pod))]

@@ -109,6 +109,18 @@ def attribution(ask_object: Ask, ask: Ask, definition: Definition) -> Answer:
     return [component.name, _instance(ask, component, ids), _replica(ask, definition, component)]
 
 
+def member(ask: Ask, definition: Definition) -> Answer:
+    """The group and the component of the rule that decides on a pod, and the keys that it gives."""
+    component: ComponentRules | None = _component(ask, definition)
+    while component is not None:
+        for group in definition.gang.pod_groups:
+            for rule in group.members:
+                if rule.component == component.name and _passes(ask, rule.filters):
+                    return [group.name, rule.component, [_key(ask, path) for path in rule.group_by]]
+        component = _named(definition, component.owner)
+    return None
+
+
 def _strings(values: Iterable[JSON]) -> list[str]:
     if not all(value is None or isinstance(value, str) for value in values):
         raise NoAnswerError("something else than a string")

@@ -11,6 +11,7 @@ from karta_interpreter import Component, FragmentedPodSpec, Karta, Workload
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta import Fragments
+from karta_interpreter.engine.evaluation.attribution import extract_group_keys
 from tests.proofs.conformance.gojq.asking import FAILED, same
 from tests.proofs.conformance.karta.subtree import subtree_scale
 
@@ -99,8 +100,8 @@ def facts(record: Mapping[str, Any]) -> Iterator[Fact]:
     for about, recorded in answer["subtree"].items():
         yield fact("subtree", about, recorded, partial(_subtree, about))
     for pod, of_pod in zip(question["pods"], answer["pods"], strict=True):
-        for kind in of_pod.keys() & _POD.keys():
-            yield fact(kind, pod["metadata"]["name"], of_pod[kind], _POD[kind], pod)
+        for kind, recorded in of_pod.items():
+            yield fact(kind, pod["metadata"]["name"], recorded, _POD[kind], pod)
     for operation, recorded in zip(question["ops"], answer["ops"], strict=True):
         yield fact(f"op {operation['op']}", " ".join(operation.values()), recorded, partial(_changed, operation))
 
@@ -145,10 +146,23 @@ def _subtree(about: str, workload: Workload, _: Object) -> JSON:
     return subtree_scale(workload, component, *instance)
 
 
+def _member(workload: Workload, pod: Object) -> JSON:
+    found = workload.effective_member(pod)
+    return None if found is None else {"component": found.component, "group": found.pod_group}
+
+
+def _keys(workload: Workload, pod: Object) -> JSON:
+    found = workload.effective_member(pod)
+    component = workload.karta.definition.component(found.component) if found else None
+    return list(extract_group_keys(component, found.rule.group_by, pod)) if found and component else None
+
+
 _POD: Mapping[str, Ask] = {
     "component": Workload.infer_component,
     "instance": Workload.infer_instance,
     "replica": lambda workload, pod: workload.attribute([pod])[0].replica,
+    "member": _member,
+    "keys": _keys,
 }
 
 
