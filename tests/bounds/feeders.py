@@ -8,7 +8,7 @@ from asyncio import Future
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import lru_cache, partial
+from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -195,47 +195,16 @@ def _patterns(_: int) -> Iterator[Fed]:
     yield Fed(push, lambda: info().currsize)
 
 
-@feeder("texts of which a recorder remembers whether they are secret", "webhook.wire.redaction:_KEPT", small=20)
-def _recorded_texts(bound: int) -> Iterator[Fed]:
-    caches: list[Any] = []
-
-    def cache(most: int) -> Callable[[Any], Any]:
-        caches.append(lru_cache(most)(len))
-        return lambda _: caches[0]
-
-    with mock.patch.object(redaction, "lru_cache", cache):
-        known = redaction._remembered(len, bound)
+@feeder("definitions of which a recorder remembers what they read", "webhook.wire.redaction:MOST_KINDS", small=3)
+def _recorded_kinds(bound: int) -> Iterator[Fed]:
+    known = redaction.Redaction(b"key")
 
     def push(text: str) -> None:
-        known(text)
-        known(text)  # a hit if a long one is remembered
-        known(text[:256])
+        definition = Definition(text[:64], GVK("example.io", "v1", "Mill"), ())
+        known.redacted(b'{"request": {}}', b"{}", definition)
 
-    def held() -> int:
-        info = caches[0].cache_info()
-        return int(info.currsize + info.hits * bound)
-
-    yield Fed(push, held)
-
-
-@feeder(
-    "characters of values that may be secret, compared with each character of a recorded call or a saved workload",
-    "webhook.wire.redaction:_MOST_COMPARED",
-    small=16,
-)
-def _compared(bound: int) -> Iterator[Fed]:
-    values, text = list[str](), "a " * 1_000
-    size, lost = len(text) + redaction._KEPT, Counter[str]()
-
-    def held() -> int:
-        known = redaction._KnownValues(values, text)
-        try:
-            deque(known.within(text), maxlen=0)
-        except RecordingError as error:
-            lost[str(error)] += 1
-        return bound - max(0, known._left) // size
-
-    yield Fed(lambda _: values.append("a "), held, lost.total)
+    with mock.patch.object(redaction, "MOST_KINDS", bound):
+        yield Fed(push, lambda: len(known._reads_by_name))
 
 
 @feeder("calls that wait to be recorded", "webhook.answering.recorder:MOST_WAITING", small=10 * TEXT, unit=TEXT)

@@ -88,7 +88,7 @@ def _fights(elements: int, names: int, depth: int) -> Callable[[], object]:
 
 
 def _recording(values: int, texts: int, equal: int, depth: int) -> Callable[[], object]:
-    """Values of an environment, in texts that repeat them, and values of equal words."""
+    """Texts that nobody reads, different and equal ones."""
     env = [{"name": "A", "value": f"the value {number}"} for number in range(values)]
     env += [{"name": "A", "value": "of " * (3 + number % 9) + str(number)} for number in range(equal)]
     inner: Any = "--token x"
@@ -96,7 +96,7 @@ def _recording(values: int, texts: int, equal: int, depth: int) -> Callable[[], 
         inner = {"a": [inner, f"the value {number} of it"]}
     said = [f"see the value {number} of {number}" for number in range(texts)]
     body = orjson.dumps({"request": {"object": {"spec": {"env": env, "said": said, "in": inner}}}})
-    return lambda: Redaction(b"key").redacted(body, b'{"response": {}}')
+    return lambda: Redaction(b"key").redacted(body, b'{"response": {}}', None)
 
 
 def _verify(pods: int, owners: int, elements: int) -> Callable[[], object]:

@@ -33,7 +33,7 @@ def test_recorded_calls_of_definition_replayed_without_secrets_have_no_differenc
     for case in swept:
         asked = orjson.dumps({"request": _request(definition, case.call)})
         outcome = answer_of(interpreter, case.call, (), DEFAULT_OPTIONS)
-        request, answer = redaction.redacted(asked, _answer(decode(asked), outcome))
+        request, answer = redaction.redacted(asked, _answer(decode(asked), outcome), definition)
         recorded = RecordedCall(orjson.loads(request), orjson.loads(answer)["response"], DEFAULT_OPTIONS)
         replay._replay(recorded)  # noqa: SLF001 - a file for each definition would be unpacked again
     found = replay.findings

@@ -8,10 +8,13 @@ import pytest
 import yaml
 from click.testing import Result
 
+from karta_interpreter.base.k8s import GVK
 from karta_interpreter.cli import draft_evidence
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.saved import Saved, save
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.verification import Evidence
+from karta_interpreter.languages.lua.script import Script, Scripts
 from tests.support.rows import rows
 
 Run = Callable[..., Result]
@@ -170,7 +173,8 @@ def test_missing_input_is_usage_error(run: Run, options: tuple[str, ...], messag
 
 def test_folder_gives_objects_of_one_kind_within_the_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mill = {**TWO[0], "kind": "Mill"}
-    save(tmp_path, Saved(0), map(Evidence, [mill, *TWO, TWO[0], mill]))
+    definition = Definition.of_scripts(GVK.of(mill), Scripts([Script("Retain", "", "mill")]))
+    save(tmp_path, Saved(0), [(definition, Evidence(obj)) for obj in (mill, *TWO, TWO[0], mill)])
     monkeypatch.setattr(draft_evidence, "MOST", 2)
 
     shown = draft_evidence.from_folder(tmp_path, "bakery")

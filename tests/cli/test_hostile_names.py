@@ -13,6 +13,7 @@ from click.testing import Result
 
 from karta_interpreter.cli import render
 from karta_interpreter.cli.saved import Saved, save
+from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.webhook.wire.recording import head, line
@@ -80,7 +81,8 @@ def _hostile(files: Path) -> None:
     template = {"spec": {"containers": [{"name": text, "image": "x", "resources": {"requests": {"cpu": "1"}}}]}}
     obj = {"apiVersion": "example.io/v1", "kind": "Job", "metadata": metadata, "spec": {"replicas": 3, "template": {}}}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata | {"labels": {text: text}}, **template}
-    save(files / "shown", Saved(0, problems=(text,)), [Evidence(obj, (pod,), now=2_000_000_000)])
+    shown = load_definition(yaml.safe_load(karta)), Evidence(obj, (pod,), now=2_000_000_000)
+    save(files / "shown", Saved(0, problems=(text,)), [shown])
     (files / "field.yaml").write_text(f'{karta}  "{_NAME}": 1\n')
     (files / f"a\n{_FORGED}.yaml").write_text("kind: {{")
 

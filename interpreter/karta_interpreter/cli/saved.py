@@ -1,13 +1,13 @@
 """Folders with what a member showed: ``member.json`` about it, and a line for each workload in ``workloads.jsonl.gz``.
 
-Values that may be secret are left out, as in recordings, and the files are for their owner only.
+Texts that no operation reads are left out, as in recordings, and the files are for their owner only.
 """
 
 import gzip
 import os
 import secrets
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,10 +16,11 @@ from typing import BinaryIO, Final
 import orjson
 
 from karta_interpreter.base.errors import RecordingError
-from karta_interpreter.base.k8s import GVK, Object, count_values, get, objects_in
+from karta_interpreter.base.k8s import GVK, Object, Projection, count_values, get, objects_in
 from karta_interpreter.cli.render import full_name
-from karta_interpreter.definitions.karta.reference_resolver import Known
-from karta_interpreter.engine.verification import Evidence
+from karta_interpreter.definitions.karta import Definition, Known
+from karta_interpreter.engine.operations import IDENTITY, reads_of_karta
+from karta_interpreter.engine.verification import Evidence, reads_of_evidence
 from karta_interpreter.webhook.wire.redaction import Redaction
 
 _ABOUT: Final = "member.json"
@@ -56,14 +57,19 @@ class Saved:
         return next((crd for crd in self.crds if all(get(crd, path) == value for path, value in fields.items())), None)
 
 
-def save(folder: Path, state: Saved, workloads: Iterable[Evidence]) -> list[str]:
+def save(folder: Path, state: Saved, workloads: Iterable[tuple[Definition, Evidence]]) -> list[str]:
     """Write a folder, and return which workloads are too large for it. Raises OSError, and RecordingError."""
     redaction, size, left_out = Redaction(secrets.token_bytes()), 0, list[str]()
+    reads = dict[GVK, tuple[Definition, Projection]]()
     folder.mkdir(parents=True, exist_ok=True)
     with _created(folder / _WORKLOADS) as packed, gzip.open(packed, "wb") as file:
-        for evidence in workloads:
+        for definition, evidence in workloads:
             try:
-                line = redaction.redacted_document(orjson.dumps(replace(evidence, reader=None))) + b"\n"
+                shown = orjson.loads(orjson.dumps(replace(evidence, reader=None)))
+                if definition.gvk not in reads:
+                    reads[definition.gvk] = definition, reads_of_evidence(definition)
+                redaction.redact(shown, [reads[definition.gvk][1]])
+                line = orjson.dumps(shown) + b"\n"
                 _check_size("its line", line, _UNREADABLE)
                 _check("the folder", size + len(line), _MOST, _UNREADABLE)
                 size += file.write(line)
@@ -73,12 +79,30 @@ def save(folder: Path, state: Saved, workloads: Iterable[Evidence]) -> list[str]
                 left_out.append(f"{GVK.of(evidence.object)} {name} is not saved: {reason}")
     problems = *state.problems, *left_out
     about = {"format": _FORMAT, "version": 1, "time": state.time, "problems": problems, "crds": state.crds}
-    references = orjson.loads(redaction.redacted_document(orjson.dumps({"references": state.references})))
-    content = orjson.dumps({**about, **references})
+    references = orjson.loads(orjson.dumps(state.references))
+    for reference in references:
+        redaction.redact(
+            reference, _reads_of_reference(GVK.of(reference), [definition for definition, _ in reads.values()])
+        )
+    content = orjson.dumps({**about, "references": references})
     _check_size(_ABOUT, content, _UNREADABLE)
     with _created(folder / _ABOUT) as file:
         file.write(content)
     return left_out
+
+
+def _reads_of_reference(gvk: GVK, definitions: Sequence[Definition]) -> list[Projection]:
+    """Return what definitions read of an object that they look up, alone or as an element of a list."""
+    identity = Projection()
+    identity.take(*IDENTITY)
+    reads = [identity]
+    for definition in definitions:
+        values = reads_of_karta(definition).variables
+        for reference in definition.references:
+            if reference.gvk == gvk:
+                value = values[reference.name]
+                reads += [value, value.each()]
+    return reads
 
 
 def _created(path: Path) -> BinaryIO:

@@ -143,7 +143,7 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
     ],
     "Recording": [
         setting("record", WRITABLE_FOLDER, "Record requests and answers in this folder, for `replay`.", "FOLDER"),
-        setting("record_secrets", bool, "Whether to record values of environments, Secrets and passwords, too."),
+        setting("record_secrets", bool, "Whether to record the texts that no operation reads, too."),
     ],
 }
 BY_FIELD: Final = {option.name: option for option in chain(*OPTIONS.values())}

@@ -58,9 +58,15 @@ async def verify_member(
         )
     state = Saved(now, tuple(member.crds.values()), tuple(member.references), tuple(member.problems))
     if folder:
-        member.problems += save(folder, state, (member.evidence(uid, now, state.reader) for _, uid in workloads))
-    shown = ((definition, member.evidence(uid, now, state.reader)) for definition, uid in workloads)
-    return verify_all(shown, member.crds.get, member.problems)
+        member.problems += save(folder, state, _shown(member, state, workloads))
+    return verify_all(_shown(member, state, workloads), member.crds.get, member.problems)
+
+
+def _shown(
+    member: Member, state: Saved, workloads: Iterable[tuple[Definition, str]]
+) -> Iterator[tuple[Definition, Evidence]]:
+    for definition, uid in workloads:
+        yield definition, member.evidence(uid, state.time, state.reader)
 
 
 def verify_folder(folder: Path, definitions: Sequence[Definition], selection: WorkloadSelection) -> Report:

@@ -16,7 +16,7 @@ from karta_interpreter.base.k8s import GVK
 from karta_interpreter.cli.member import WorkloadSelection
 from karta_interpreter.cli.saved import Saved, read_about, read_workloads, save
 from karta_interpreter.cli.verify import verify_folder
-from karta_interpreter.definitions.karta import kartas_path
+from karta_interpreter.definitions.karta import Definition, kartas_path
 from karta_interpreter.definitions.sources import api_server
 from karta_interpreter.engine.verification import Evidence, Verdict
 from tests.cli.verify.cluster import DEPLOYMENTS, PODS, MemberServer, serving, shops
@@ -80,6 +80,11 @@ def _deep(levels: int) -> Any:
     return inner
 
 
+def _defined(*shown: Evidence) -> list[tuple[Definition, Evidence]]:
+    kinds = ({name: evidence.object[name] for name in ("apiVersion", "kind")} for evidence in shown)
+    return [(Karta.for_object(kind).definition, evidence) for kind, evidence in zip(kinds, shown, strict=True)]
+
+
 def _deployments(*levels: int) -> list[Evidence]:
     spec = {"replicas": 0, "template": {"spec": {"containers": [container()]}}}
     objects = [workload("apps/v1", "Deployment", spec, {"in": _deep(each)}, name=f"d{each}") for each in levels]
@@ -87,7 +92,7 @@ def _deployments(*levels: int) -> list[Evidence]:
 
 
 def test_object_that_is_nested_too_deeply_costs_the_others_nothing(tmp_path: Path) -> None:
-    left_out = save(tmp_path, Saved(NOW), _deployments(1, 300))
+    left_out = save(tmp_path, Saved(NOW), _defined(*_deployments(1, 300)))
     text = gzip.decompress((tmp_path / "workloads.jsonl.gz").read_bytes())
     deeper = text.replace(b'{"a":1}', b'{"a":' * 600 + b"1" + b"}" * 600).replace(b'"d1"', b'"d600"')
     (tmp_path / "workloads.jsonl.gz").write_bytes(gzip.compress(text + deeper))
@@ -117,11 +122,11 @@ def test_folder_leaves_out_and_names_what_verify_would_refuse(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, constant: str, bound: int
 ) -> None:
     large, small = (
-        evidence(workload("batch/v1", "Job", {"note": "x" * length}, {}, name=name))
+        evidence(workload("batch/v1", "Job", {}, {"note": "x" * length}, name=name))
         for name, length in (("large", 2_000), ("small", 1))
     )
     monkeypatch.setattr(f"karta_interpreter.cli.saved.{constant}", bound)
-    left_out = save(tmp_path, Saved(NOW), [large, small])
+    left_out = save(tmp_path, Saved(NOW), _defined(large, small))
     about = read_about(tmp_path)
     assert [each.object["metadata"]["name"] for each in read_workloads(tmp_path, about)] == ["small"]
     assert [*about.problems] == left_out
@@ -158,8 +163,9 @@ def test_folder_gives_the_report_of_the_cluster_without_secret_values(run: Run, 
     assert _json(saved) == _json(live)
     assert saved.exit_code == live.exit_code == 1
     text = gzip.decompress((tmp_path / "evidence" / "workloads.jsonl.gz").read_bytes())
-    assert b"TOKEN" in text
+    assert b"redacted-" in text
     assert b"hidden-value" not in text
+    assert b"TOKEN" not in text
 
 
 @pytest.mark.parametrize(
@@ -176,7 +182,7 @@ def test_folder_is_verified_for_the_selected_objects(
     tmp_path: Path, selection: WorkloadSelection, names: list[str]
 ) -> None:
     saved = _deployments(1, 2)
-    save(tmp_path, Saved(NOW), saved)
+    save(tmp_path, Saved(NOW), _defined(*saved))
 
     report = verify_folder(tmp_path, [Karta.for_object(saved[0].object).definition], selection)
 
@@ -217,7 +223,7 @@ def test_folder_keeps_labels_that_tell_pods_apart(tmp_path: Path) -> None:
     obj = workload("kubeflow.org/v2beta1", "MPIJob", spec, running, namespace="with-launcher")
     owned = {"ownerReferences": [{"uid": "it", "controller": True}]}
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "it-launcher", "uid": "job", **owned}}
-    save(tmp_path, Saved(NOW), [evidence(obj, launcher, worker, owners=(job,))])
+    save(tmp_path, Saved(NOW), _defined(evidence(obj, launcher, worker, owners=(job,))))
 
     selection = WorkloadSelection("with-launcher", "mpijob", "it")
     report = verify_folder(tmp_path, [Karta.for_object(obj).definition], selection)
@@ -498,7 +504,7 @@ def test_folder_of_other_shape_is_a_problem_without_traceback(
 ) -> None:
     template = {"template": {"spec": {"containers": [container()]}}}
     obj = workload("apps/v1", "Deployment", {"replicas": 1, **template}, {"readyReplicas": 1})
-    save(tmp_path, Saved(NOW), [evidence(obj, pod(1, labels={"a": "b"}))])
+    save(tmp_path, Saved(NOW), _defined(evidence(obj, pod(1, labels={"a": "b"}))))
     path = tmp_path / "workloads.jsonl.gz"
     line = json.loads(gzip.decompress(path.read_bytes()))
     *parents, last = place

@@ -46,14 +46,14 @@ def _with_secrets() -> Iterator[bytes]:
     for number in count():
         value = f"{_PLANTED}-{number}"
         pod = {"containers": [{"name": "main", "image": "x", "env": [{"name": "A", "value": value}]}]}
-        status = {"conditions": [{"type": "Ready", "message": f"{value} {secrets.token_hex(_NOISE)}"}]}
+        status = {"conditions": [{"type": "Ready", "message": secrets.token_hex(_NOISE)}]}
         for operation in ("InterpretStatus", "InterpretReplica"):
             yield post(body(operation, deployment(pod, status=status)))
         if number % _NOW_AND_THEN == 0:
             env = [{"name": "A", "value": f"{value}-{each}"} for each in range(_VALUES)]
             said = [f"see {value}-{each} again" for each in range(_VALUES)]
-            pod = {"containers": [{"name": "main", "image": "x", "env": env}]}
-            yield post(body("InterpretStatus", deployment(pod, status={"messages": said})))
+            pod = {"containers": [{"name": "main", "image": "x", "env": env, "args": said}]}
+            yield post(body("InterpretStatus", deployment(pod, status={"conditions": []})))
 
 
 async def _fights(target: Target) -> Found:

@@ -134,7 +134,7 @@ def test_recorder_that_ends_keeps_what_is_written_and_says_what_is_not(
     working, closed, ended = Event(), Event(), Event()
     lines: list[tuple[str, dict[str, Any]]] = []
 
-    def redacted(_: Redaction, request: bytes, answer: bytes) -> tuple[bytes, bytes]:
+    def redacted(_: Redaction, request: bytes, answer: bytes, __: object) -> tuple[bytes, bytes]:
         if counts["written"] == 2:
             working.set()
             closed.wait(HANG)
@@ -167,7 +167,7 @@ async def test_recorder_that_always_has_a_next_call_writes_each_second(
 ) -> None:
     is_seen = Event()
 
-    def redacted(_: Redaction, request: bytes, answer: bytes) -> tuple[bytes, bytes]:
+    def redacted(_: Redaction, request: bytes, answer: bytes, __: object) -> tuple[bytes, bytes]:
         if not is_seen.is_set():
             made.see(*answered(REQUEST, ANSWER))
         return request, answer

@@ -5,7 +5,7 @@ any double, and nesting deeper than orjson allows.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Final, Self, TypeAlias, TypedDict, Union
+from typing import Annotated, Any, Final, TypeAlias, TypedDict, Union
 
 import msgspec
 from msgspec.structs import astuple
@@ -30,7 +30,7 @@ _MOST: Final = 2**16
 _SURELY_FEW: Final = 2**15
 
 # The most parts of a projection: the decoder of as many takes 20 ms to make. The catalogue's largest has 1,100.
-_MOST_PARTS: Final = 1500
+MOST_PARTS: Final = 1500
 
 # The most directly nested lists or maps with elements that are read in part. Types double with each level.
 _MOST_NESTED: Final = 3
@@ -53,18 +53,20 @@ class Projection:
     True
     """
 
-    __slots__ = ("_count", "elements", "fields", "is_whole")
+    __slots__ = ("_room", "elements", "fields", "is_whole", "variables")
 
-    def __init__(self, count: list[int] | None = None) -> None:
-        self.fields: dict[str, Self] = {}
-        self.elements: Self | None = None
+    def __init__(self, most: int = MOST_PARTS, room: list[int] | None = None) -> None:
+        self.fields: dict[str, Projection] = {}
+        self.elements: Projection | None = None
         self.is_whole = False
-        self._count = [0] if count is None else count
-        """How many parts there are, shared by all of them."""
+        self.variables: dict[str, Projection] = {}
+        """The projections of the values of variables, if what is read of them matters."""
+        self._room = [most] if room is None else room
+        """How many parts there may be besides, shared by all of them."""
 
-    def at(self, *names: str) -> Self:
+    def at(self, *names: str) -> "Projection":
         """Return the part at a path of fields. If a value on the path is read whole, return that value."""
-        current = self
+        current: Projection = self
         for name in names:
             below = current.fields.get(name)
             if below is None:
@@ -75,7 +77,7 @@ class Projection:
             current = below
         return current
 
-    def each(self) -> Self:
+    def each(self) -> "Projection":
         """Return the part for every element of a list, or every value of an object."""
         if self.elements is None:
             below = self._below()
@@ -84,24 +86,28 @@ class Projection:
             self.elements = below
         return self.elements
 
-    def _below(self) -> Self:
+    def _below(self) -> "Projection":
         """Return a new part, or this one if all below it is read anyway."""
-        if not self.is_whole and self._count[0] >= _MOST_PARTS:
+        if not self.is_whole and not self._room[0]:
             self.is_whole = True
         if self.is_whole:
             return self
-        self._count[0] += 1
-        return type(self)(self._count)
+        self._room[0] -= 1
+        return Projection(room=self._room)
+
+    def mark(self) -> None:
+        """Read all of the value."""
+        self.is_whole = True
 
     def take(self, *paths: str) -> None:
         """Read all of the values at these paths. Each path ends at a field."""
         for path in paths:
             *parents, field = path.split(".")
-            current = self
+            current: Projection = self
             for step in parents:
                 name = step.removesuffix("[]")
                 current = current.at(name) if step == name else current.at(name).each()
-            current.at(field).is_whole = True
+            current.at(field).mark()
 
     def paths(self, steps: int) -> list[str]:
         """Return the paths that are read, each cut to the given number of steps.

@@ -36,6 +36,7 @@ from karta_interpreter.definitions.karta.definition import (
     PodDefinition,
     PodSpec,
     PodTemplate,
+    Reference,
     SuspendWrite,
 )
 from karta_interpreter.definitions.karta.expression_text import ObjectQuery, PodQuery, count_places, ids_meant
@@ -116,6 +117,7 @@ __all__ = [
     "PodQuery",
     "PodSpec",
     "PodTemplate",
+    "Reference",
     "ReferenceReader",
     "RetainRule",
     "Retained",

@@ -88,7 +88,7 @@ class AnnotationQuery(Query):
 
     def take(self, projection: Projection) -> None:
         """Mark the parts of the workload that are read."""
-        values = project(self.node, project(self.of, (projection,)))
+        values = project(ast.Pipe(self.of, self.node), (projection,))
         for reads in values if self.reads else mark_all(values):
             reads.take(*self.reads)
 

@@ -18,7 +18,7 @@ from karta_interpreter.definitions.karta import (
 from karta_interpreter.engine.evaluation.evaluation import instance_ids, positions
 from karta_interpreter.engine.evaluation.scale import Scale, replica_counts, scales
 from karta_interpreter.engine.evaluation.templates import instance_templates, with_added
-from karta_interpreter.languages.jq import Location, noting_absent, project, take_outputs
+from karta_interpreter.languages.jq import Built, Location, mark_all, noting_absent, project, take_outputs
 
 
 class PodSet(NamedTuple):
@@ -177,13 +177,27 @@ def pod_set_reads(definition: Definition, projection: Projection) -> list[Projec
             continue
         take_outputs(projection, component.instance_ids, component.replicas, component.min_replicas)
         if isinstance(pods, Fragments):
-            take_outputs(projection, *(query for _, query in pods.queries))
+            specs.append(_fragment_reads(pods, projection))
             continue
         projections = project(pods.query.node, (projection,))
         if isinstance(pods, PodSpec):
             take_outputs(projection, pods.metadata)
         specs += projections if isinstance(pods, PodSpec) else [template.at("spec") for template in projections]
     return specs
+
+
+def _fragment_reads(pods: Fragments, projection: Projection) -> Projection:
+    """Mark the pieces of pods that are read as a whole, and return the projection of a spec with their containers."""
+    containers: tuple[Projection, ...] = ()
+    for field, query in pods.queries:
+        outputs = project(query.node, (projection,))
+        if field == "containersPath":
+            containers += outputs
+        elif field == "containerPath":
+            containers += (Built({}, outputs),)
+        else:
+            mark_all(outputs)
+    return Built({"containers": containers}, ())
 
 
 def template_reads(definition: Definition, projection: Projection, *paths: str) -> None:

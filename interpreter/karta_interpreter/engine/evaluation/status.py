@@ -69,7 +69,7 @@ def status_match_reads(definition: Definition, projection: Projection) -> None:
         rule = rules.conditions
         for conditions in project(rule.query.node, (projection,)):
             for field in (rule.type_field, rule.status_field, rule.reason_field, rule.message_field):
-                conditions.each().at(field).is_whole = True
+                conditions.each().at(field).mark()
 
 
 class StatusReader:

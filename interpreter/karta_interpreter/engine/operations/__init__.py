@@ -14,7 +14,7 @@ from karta_interpreter.engine.operations.call import (
     StatusItem,
     TargetComponent,
 )
-from karta_interpreter.engine.operations.dispatch import own_answer, projection_of
+from karta_interpreter.engine.operations.dispatch import IDENTITY, own_answer, projection_of, reads_of_karta
 from karta_interpreter.engine.operations.interpret_dependency import can_exist, label_selector, named_objects
 from karta_interpreter.engine.operations.interpret_health import absent_status, healthy_statuses, is_stale
 from karta_interpreter.engine.operations.interpretation import (
@@ -43,6 +43,7 @@ __all__ = [
     "CHANGED",
     "COUNTING_OPERATIONS",
     "DEFAULT_OPTIONS",
+    "IDENTITY",
     "ITEM_FIELDS",
     "LIVE",
     "NATIVE",
@@ -71,6 +72,7 @@ __all__ = [
     "natively_answered",
     "own_answer",
     "projection_of",
+    "reads_of_karta",
     "resources_left_out",
     "respelled",
     "retain",

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.k8s import Projection
 from karta_interpreter.base.karmada import Operation, Results, by_operation
-from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.definitions.karta import Definition, Reference
 from karta_interpreter.engine.operations.aggregate import aggregate_status, aggregation_reads
 from karta_interpreter.engine.operations.call import Call, Options
 from karta_interpreter.engine.operations.divided import with_shares
@@ -16,6 +16,12 @@ from karta_interpreter.engine.operations.interpret_status import interpret_statu
 from karta_interpreter.engine.operations.retain import retain, retain_reads
 from karta_interpreter.engine.operations.revise_components import revise_components
 from karta_interpreter.engine.operations.revise_replica import revise_replica, revision_reads
+from karta_interpreter.languages.jq import Query, take_outputs
+
+IDENTITY: Final = ("apiVersion", "kind", "metadata.name", "metadata.namespace")
+"""The fields that say which object one is."""
+# More than any definition has: nothing is read whole only because there are many parts.
+_ALL_PARTS: Final = 2**20
 
 
 class Own(NamedTuple):
@@ -76,7 +82,38 @@ def projection_of(definition: Definition, operation: Operation) -> Projection | 
 def reads_of(definition: Definition, operation: Operation) -> Projection:
     """Return the fields of an object that the expressions of a definition read for an operation."""
     projection = Projection()
+    _mark_reads(definition, operation, projection)
+    return projection
+
+
+def reads_of_karta(definition: Definition) -> Projection:
+    """Return the fields of an object that the Karta of a definition reads for any operation. A script may read more.
+
+    Its ``variables`` have the fields of the objects that the definition refers to.
+    """
+    projection = Projection(most=_ALL_PARTS)
+    projection.take(*IDENTITY)
+    for reference in definition.references:
+        _mark_reference(reference, projection)
+    for operation in Operation:
+        if definition.has_karta and definition.answers(operation):
+            _mark_reads(definition, operation, projection)
+    return projection
+
+
+def _mark_reads(definition: Definition, operation: Operation, projection: Projection) -> None:
     for query in definition.annotations.queries(operation):
         query.take(projection)
     _OWN[operation].reads(definition, projection)
-    return projection
+
+
+def _mark_reference(reference: Reference, projection: Projection) -> None:
+    """Mark what the look-up of a reference reads of the workload, and of the objects that may be its value."""
+    take_outputs(projection, reference.lookup, reference.namespace)
+    value = projection.variables[reference.name] = Projection(most=_ALL_PARTS)
+    for target in (value, value.each()):
+        target.take(*IDENTITY)
+        take_outputs(target, reference.names)
+        for rule in reference.labels:
+            target.at("metadata", "labels", rule.key).is_whole = True
+            take_outputs(projection, *(text for text in rule.values if isinstance(text, Query)))

@@ -6,10 +6,23 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Final, Self
 
-from karta_interpreter.base.k8s import JSON, Object, generation, get, objects_in, parts_within
+from karta_interpreter.base.k8s import (
+    CONTAINER_LISTS,
+    DEPENDENCIES_READ,
+    JSON,
+    REQUIREMENTS_READ,
+    Object,
+    Projection,
+    generation,
+    get,
+    objects_in,
+    parts_within,
+)
 from karta_interpreter.base.k8s.shape import TIMES, Shape, check_shape
 from karta_interpreter.definitions.karta import Definition, ReferenceReader
-from karta_interpreter.engine.operations import is_stale
+from karta_interpreter.engine.evaluation.pods import template_reads
+from karta_interpreter.engine.operations import IDENTITY, is_stale, reads_of_karta
+from karta_interpreter.languages.jq import take_outputs
 
 # Of objects in a folder that anybody may have written: what every API server makes sure of.
 _FIELDS: Final[dict[Any, Shape]] = {}
@@ -41,6 +54,18 @@ _POD: Final[Shape] = {
     },
 }
 _EVIDENCE: Final[Shape] = {"object": (_OBJECT,), "pods": [_POD], "owners": [_OBJECT], "made": {...: bool}}
+
+# What is read of every object, beside what the definition reads.
+_DESCRIBED: Final = (
+    *IDENTITY,
+    *(f"metadata.{name}" for name in ("uid", "generateName", "ownerReferences", *TIMES)),
+    *(f"metadata.managedFields[].{name}" for name in ("manager", "operation", "subresource", "time")),
+)
+_READ_OF_PODS: Final = (
+    "status.phase",
+    *(f"status.conditions[].{name}" for name in ("type", "status", "lastTransitionTime")),
+    *(f"status.{name}[].state" for name in ("containerStatuses", "initContainerStatuses")),
+)
 
 YOUNG: Final = 60
 """Seconds. A controller may still be at work on younger objects and pods."""
@@ -145,6 +170,31 @@ class Evidence:
     def _owners_by_uid(self) -> Mapping[JSON, Object]:
         # Pods control objects as well, such as the StatefulSet with the workers of a leader.
         return {get(owner, ("metadata", "uid")): owner for owner in (*self.pods, *self.owners)}
+
+
+def reads_of_evidence(definition: Definition) -> Projection:
+    """Return what `verify` reads of the evidence about an object of the definition's kind, as JSON."""
+    whole, obj = Projection(), reads_of_karta(definition)
+    whole.fields["object"] = obj
+    whole.take("scaled", "unread")
+    obj.take("status")
+    template_reads(definition, obj, "restartPolicy")
+    pod, owner = whole.at("pods").each(), whole.at("owners").each()
+    for described in (obj, pod, owner):
+        described.take(*_DESCRIBED)
+    pod.take(*_READ_OF_PODS)
+    pod.at("metadata", "annotations", "kubernetes.io/limit-ranger").mark()
+    for spec in (pod.at("spec"), owner.at("spec", "template", "spec")):
+        spec.take(*REQUIREMENTS_READ, *DEPENDENCIES_READ, "restartPolicy")
+        for containers in CONTAINER_LISTS:
+            spec.at(containers).each().take("name")
+    for leaf in definition.leaves:
+        selector = leaf.selector
+        for name in selector.component_type.labels if selector.component_type else ():
+            pod.at("metadata", "labels", name).mark()
+        keys = (selector.component_type and selector.component_type.key, selector.instance_id)
+        take_outputs(pod, *(key.query for key in keys if key))
+    return whole
 
 
 def _controllers(obj: Object) -> list[JSON]:

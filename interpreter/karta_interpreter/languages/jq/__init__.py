@@ -17,7 +17,7 @@ from karta_interpreter.languages.jq.compiled.functions import (
     key_of,
     result_of,
 )
-from karta_interpreter.languages.jq.compiled.reads import mark_all, project, sources
+from karta_interpreter.languages.jq.compiled.reads import Built, mark_all, project, sources
 from karta_interpreter.languages.jq.compiled.singles import Singles, repeats_pieces
 from karta_interpreter.languages.jq.compiled.values import equal, normal, order_key, to_text, truthy
 from karta_interpreter.languages.jq.compiled.variables import Absent, Unresolved, noting_absent
@@ -42,6 +42,7 @@ __all__ = [
     "PICKERS",
     "Absent",
     "Argument",
+    "Built",
     "Execution",
     "Location",
     "OutputKind",

@@ -17,7 +17,8 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from karta_interpreter.base.errors import InterpreterError
-from karta_interpreter.base.k8s import annotation, patched
+from karta_interpreter.base.findings import count
+from karta_interpreter.base.k8s import JSON, NOTHING, annotation, patched
 from karta_interpreter.engine.fights.rounds import Comparison, FieldDifference, advanced, compared, remedy
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.answering.lanes import OBSERVED_KEY, is_large_body
@@ -25,7 +26,6 @@ from karta_interpreter.webhook.answering.load import InterruptedWork
 from karta_interpreter.webhook.answering.pending_call import OF_CONTENT, SUCCESS, Answer, PendingCall
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.wire import Request
-from karta_interpreter.webhook.wire.redaction import shown
 
 _RETAIN: Final = Operation.RETAIN.value
 # The keys of metadata as Go sorts them. No text of an object can have these bytes: its quotes are escaped.
@@ -163,8 +163,8 @@ class Fights(Collector):
                 namespace=request.namespace,
                 name=request.name,
                 field=field,
-                ours=shown(field, ours),
-                theirs=shown(field, theirs),
+                ours=shown(ours),
+                theirs=shown(theirs),
                 manager=writer.manager if writer else _UNKNOWN,
                 others=(*(other for other in fields if other != field),)[:_MOST_FIELDS],
                 begin=known.begin if known else begin,
@@ -220,3 +220,19 @@ class Fights(Collector):
         }
         self.present = {uid: fights for uid, fights in present.items() if fights}
         return [fight for fights in self.present.values() for fight in fights.values()]
+
+
+def shown(value: JSON) -> str:
+    """Return a value for the log. Of an object, a list or a text it is only the size.
+
+    >>> shown(3), shown("s3cr3t"), shown([{}])
+    ('3', 'a text of 6 characters', 'a list of 1 element')
+    """
+    match value:
+        case dict():
+            return f"an object of {count(len(value), 'field')}"
+        case list():
+            return f"a list of {count(len(value), 'element')}"
+        case str():
+            return f"a text of {count(len(value), 'character')}"
+    return "no value" if value is NOTHING else orjson.dumps(value).decode()

@@ -13,6 +13,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import BinaryIO, Final
 
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.answering.pending_call import Answer, PendingCall
 from karta_interpreter.webhook.log import log
@@ -24,7 +25,7 @@ MOST_RECORDED: Final = 2**30
 MOST_WAITING: Final = 32 * 2**20
 """The most bytes of calls that wait to be written. Further calls are dropped."""
 LARGEST_REDACTED: Final = 2**20
-"""The most bytes of a request, and of its answer, that are read to leave values out."""
+"""The most bytes of a request, and of its answer, that are read to leave texts out."""
 _FILE_BYTES: Final = 4 * 2**20
 _LEAST_FILES: Final = 4
 _FLUSH_SECONDS: Final = 1.0
@@ -48,7 +49,7 @@ class Recorder:
         self._file_bytes = min(_FILE_BYTES, limit // _LEAST_FILES)
         self._head = head(options)
         self._redaction = None if secret else Redaction(secrets.token_bytes(16))
-        self._queue: SimpleQueue[tuple[float, bytes, bytes] | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[float, bytes, bytes, Definition | None] | None] = SimpleQueue()
         # Two counters, each written by one thread only, so that no lock is needed.
         self._put = self._taken = 0
         self._file: BinaryIO | None = None
@@ -71,7 +72,7 @@ class Recorder:
             self._count("dropped")
             return
         self._put += size
-        self._queue.put((time.time(), call.body, answer.body))
+        self._queue.put((time.time(), call.body, answer.body, call.definition))
 
     def close(self) -> None:
         """Write the waiting calls, for some seconds at most, and end the file."""
@@ -95,7 +96,7 @@ class Recorder:
         if unwritten := self._put - self._taken:
             log.warning("the last calls are not recorded: the server has ended", bytes=unwritten)
 
-    def record(self, at: float, request: bytes, answer: bytes) -> None:
+    def record(self, at: float, request: bytes, answer: bytes, definition: Definition | None = None) -> None:
         """Write a call that was answered at a time in seconds since 1970. Only one thread may do this."""
         if self._failing and time.monotonic() < self._retry_at:
             self._count("failed")
@@ -105,7 +106,7 @@ class Recorder:
                 self._count("dropped")
                 return
             try:
-                request, answer = self._redaction.redacted(request, answer)
+                request, answer = self._redaction.redacted(request, answer, definition)
             except Exception as error:  # noqa: BLE001 - the edge of the thread: a body may be anything
                 log.debug("a call cannot be redacted", reason=type(error).__name__)
                 self._count("dropped")

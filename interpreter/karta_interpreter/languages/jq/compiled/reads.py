@@ -5,13 +5,14 @@ input, and it is unknown where it may be written. Both take a time that is linea
 multiply, all of their outputs count as read.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.base.k8s import Projection
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.compiled.functions import Code, function_of
+from karta_interpreter.languages.jq.syntax.traversal import variables_in
 
 Projections: TypeAlias = tuple[Projection, ...]
 
@@ -19,12 +20,12 @@ Projections: TypeAlias = tuple[Projection, ...]
 _MOST_OUTPUTS: Final = 32
 
 
-def project(node: ast.Node, inputs: Projections) -> Projections:  # noqa: C901, PLR0911, PLR0912 - one case each
+def project(node: ast.Node, inputs: Projections) -> Projections:
     """Mark the parts that an expression reads to compute its outputs.
 
     Return the parts that are outputs, unless computed.
 
-    The caller marks the use of the outputs.
+    The caller marks the use of the outputs. Parts of variables are marked by the ``variables`` of the first input.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> from karta_interpreter.base.k8s.projection import Projection
@@ -33,75 +34,173 @@ def project(node: ast.Node, inputs: Projections) -> Projections:  # noqa: C901, 
     >>> sorted(root.at("spec", "groups").each().fields), output is root.at("spec", "groups").each().at("name")
     (['name', 'on'], True)
     """
-    match node:
-        case ast.Identity():
-            return inputs
-        case ast.Literal() | ast.Variable() | ast.Array(None):
-            return ()
-        case ast.Index(target, ast.Literal(str() as name)):
-            return tuple(projection.at(name) for projection in project(target, inputs))
-        case ast.Index(target, key):
-            return mark_all(project(target, inputs) + project(key, inputs))
-        case ast.Iterate(target):
-            return tuple(projection.each() for projection in project(target, inputs))
-        case ast.Pipe(left, right):
-            return project(right, project(left, inputs))
-        case ast.Comma(left, right) | ast.Alternative(left, right):
-            return _choices((project(left, inputs), project(right, inputs)))
-        case ast.Binary("==" | "!=", operand, ast.Literal(None)) | ast.Binary("==" | "!=", ast.Literal(None), operand):
-            # Whether a value is null does not depend on its parts, either.
-            project(operand, inputs)
-            return ()
-        case ast.Binary(operator, left, right):
-            operands = project(left, inputs) + project(right, inputs)
-            # Whether a value is true does not depend on its parts.
-            return () if operator in ("and", "or") else mark_all(operands)
-        case ast.If(branches, otherwise):
-            for condition, _ in branches:
-                project(condition, inputs)
-            outputs = [project(then, inputs) for _, then in branches]
-            return _choices((*outputs, inputs if otherwise is None else project(otherwise, inputs)))
-        case ast.Try(body, None):
-            return project(body, inputs)
-        case ast.Array(ast.Node() as body):
-            return mark_all(project(body, inputs))
-        case ast.Object(entries):
-            return mark_all(
-                projection
-                for entry in entries
-                for projection in project(entry.key, inputs) + project(entry.value, inputs)
-            )
-        case ast.Text(parts, None):
-            return mark_all(
-                projection for piece in parts if isinstance(piece, ast.Node) for projection in project(piece, inputs)
-            )
-        case ast.FunctionCall() if function := function_of(node):
-            return _called(function.code, node.arguments, inputs)
-    return mark_all(inputs)
+    return _Reader(inputs[0].variables if inputs else {}).project(node, inputs)
 
 
-def _called(
-    code: Code | tuple[str, ...] | Callable[..., ast.Node], arguments: Sequence[ast.Node], inputs: Projections
-) -> Projections:
-    match code:
-        case Code.FIRST | Code.LAST:
-            return project(arguments[0], inputs)
-        case Code.IS_EMPTY:
-            project(arguments[0], inputs)
-        case Code.MAP:
-            mark_all(project(arguments[0], _elements(inputs)))
-        case Code.ANY | Code.ALL:
-            *source, condition = arguments
-            project(condition, project(source[0], inputs) if source else _elements(inputs))
-        case Code.TYPE | Code.NOT | Code.NOTHING | Code.ERROR:
-            return ()
-        case Code():
-            return mark_all(inputs)
-        case tuple():
-            return inputs
-        case body:
-            return project(body(*arguments), inputs)
-    return ()
+class _Reader(NamedTuple):
+    """Follows an expression, with the projections of the variables of which it matters what is read."""
+
+    variables: Mapping[str, Projection]
+
+    def project(self, node: ast.Node, inputs: Projections) -> Projections:  # noqa: C901, PLR0911, PLR0912 - one case each
+        match node:
+            case ast.Identity():
+                return inputs
+            case ast.Literal() | ast.Array(None):
+                return ()
+            case ast.Variable(name):
+                return (self.variables[name],) if name in self.variables else ()
+            case ast.Index(target, ast.Literal(str() as name)):
+                return tuple(projection.at(name) for projection in self.project(target, inputs))
+            case ast.Index(target, ast.Literal(int())):
+                return _elements(self.project(target, inputs))
+            case ast.Index(target, key):
+                return mark_all(self.project(target, inputs) + self.project(key, inputs))
+            case ast.Iterate(target):
+                return tuple(projection.each() for projection in self.project(target, inputs))
+            case ast.Pipe(left, right):
+                return self.project(right, self.project(left, inputs))
+            case ast.Comma(left, right) | ast.Alternative(left, right):
+                return _choices((self.project(left, inputs), self.project(right, inputs)))
+            case ast.Binary("==" | "!=", operand, ast.Literal(None)) | ast.Binary(
+                "==" | "!=", ast.Literal(None), operand
+            ):
+                # Whether a value is null does not depend on its parts, either.
+                self.project(operand, inputs)
+                return ()
+            case ast.Binary("+" | "*", left, right):
+                # A field of merged objects, or an element of joined lists, is one of either operand.
+                return _choices((self.project(left, inputs), self.project(right, inputs)))
+            case ast.Binary(operator, left, right):
+                operands = self.project(left, inputs) + self.project(right, inputs)
+                # Whether a value is true does not depend on its parts.
+                return () if operator in ("and", "or") else mark_all(operands)
+            case ast.If(branches, otherwise):
+                for condition, _ in branches:
+                    self.project(condition, inputs)
+                outputs = [self.project(then, inputs) for _, then in branches]
+                return _choices((*outputs, inputs if otherwise is None else self.project(otherwise, inputs)))
+            case ast.Try(body, None):
+                return self.project(body, inputs)
+            case ast.Array(ast.Node() as body):
+                return (Built({}, self.project(body, inputs)),)
+            case ast.Object(entries):
+                return (self._object(entries, inputs),)
+            case ast.Text(parts, None):
+                return mark_all(
+                    projection
+                    for piece in parts
+                    if isinstance(piece, ast.Node)
+                    for projection in self.project(piece, inputs)
+                )
+            case ast.FunctionCall(("add" | "first" | "last"), ()):
+                return _elements(inputs)
+            case ast.FunctionCall("to_entries", ()):
+                return (Built({}, (Built({"key": (), "value": _elements(inputs)}, ()),)),)
+            case ast.FunctionCall("length", ()) if all(isinstance(part, Built) for part in inputs):
+                return ()
+            case ast.FunctionCall() if function := function_of(node):
+                return self._called(node, function.code, inputs)
+        return self._whole(node, inputs)
+
+    def _object(self, entries: Sequence[ast.Entry], inputs: Projections) -> Projection:
+        named = dict[str, Projections]()
+        others: Projections = ()
+        for entry in entries:
+            value = self.project(entry.value, inputs)
+            if isinstance(entry.key, ast.Literal):
+                named[str(entry.key.value)] = value
+            else:
+                mark_all(self.project(entry.key, inputs))
+                others += value
+        return Built(named, others)
+
+    def _called(
+        self, node: ast.FunctionCall, code: Code | tuple[str, ...] | Callable[..., ast.Node], inputs: Projections
+    ) -> Projections:
+        arguments = node.arguments
+        match code:
+            case Code.FIRST | Code.LAST:
+                return self.project(arguments[0], inputs)
+            case Code.IS_EMPTY:
+                self.project(arguments[0], inputs)
+            case Code.MAP:
+                return (Built({}, self.project(arguments[0], _elements(inputs))),)
+            case Code.ANY | Code.ALL:
+                *source, condition = arguments
+                self.project(condition, self.project(source[0], inputs) if source else _elements(inputs))
+            case Code.TYPE | Code.NOT | Code.NOTHING | Code.ERROR:
+                return ()
+            case Code():
+                return self._whole(node, inputs)
+            case tuple():
+                return inputs
+            case body:
+                return self.project(body(*arguments), inputs)
+        return ()
+
+    def _whole(self, node: ast.Node, inputs: Projections) -> Projections:
+        """Mark all of the input, and of the variables in an expression."""
+        if self.variables:
+            for name in variables_in(node) & self.variables.keys():
+                self.variables[name].mark()
+        return mark_all(inputs)
+
+
+class Built(Projection):
+    """An object or a list that an expression builds. What is read of it is read of the parts that it is built of."""
+
+    __slots__ = ("_named", "_others")
+
+    def __init__(self, named: Mapping[str, Projections], others: Projections) -> None:
+        """Take the parts of the fields with known names, and those that may have any name or index."""
+        super().__init__()
+        self._named, self._others = named, others
+
+    def at(self, *names: str) -> Projection:
+        """Return what is at a path of fields."""
+        part: Projection = self
+        for name in names:
+            part = part.part(name) if isinstance(part, Built) else part.at(name)
+        return part
+
+    def part(self, name: str) -> Projection:
+        """Return what a field is built of."""
+        return _joined((*self._named.get(name, ()), *self._others))
+
+    def each(self) -> Projection:
+        """Return what all fields or elements are built of."""
+        return _joined((*chain.from_iterable(self._named.values()), *self._others))
+
+    def mark(self) -> None:
+        """Mark all parts as read."""
+        mark_all((*chain.from_iterable(self._named.values()), *self._others))
+
+
+class _Joined(Projection):
+    """A value that may be one of several parts. What is read of it is read of each."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, parts: Projections) -> None:
+        super().__init__()
+        self._parts = parts
+
+    def at(self, *names: str) -> Projection:
+        """Return what is at a path of fields."""
+        return _joined(tuple(part.at(*names) for part in self._parts))
+
+    def each(self) -> Projection:
+        """Return what every element is one of."""
+        return _joined(tuple(part.each() for part in self._parts))
+
+    def mark(self) -> None:
+        """Mark all parts as read."""
+        mark_all(self._parts)
+
+
+def _joined(parts: Projections) -> Projection:
+    return parts[0] if len(parts) == 1 else _Joined(parts)
 
 
 def _choices(groups: Iterable[Projections]) -> Projections:
@@ -113,7 +212,7 @@ def _choices(groups: Iterable[Projections]) -> Projections:
 def mark_all(projections: Iterable[Projection]) -> Projections:
     """Mark all of some parts as read. Values computed from them are not part of the input."""
     for projection in projections:
-        projection.is_whole = True
+        projection.mark()
     return ()
 
 
