@@ -5,12 +5,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import yaml
+
 from docs.tools.write_catalogue import table
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotation
 from karta_interpreter.definitions.karta.annotations import PREFIX
-from karta_interpreter.definitions.karta.rules import RULES
+from karta_interpreter.definitions.karta.rules import NO_ANSWER, REFUSED, RULES
 from karta_interpreter.definitions.karta.schema_export import REFERENCE, model_schema
 from karta_interpreter.engine.operations import Operation
 
@@ -29,6 +31,7 @@ _ROOMS = {
 }
 _RULE = re.compile(r"[a-z]+(-[a-z]+)*")
 _ELSEWHERE = {
+    "script-misread": "this hardly does what is meant: …",
     "crd-missing": "there is no CRD for the kind. An error if the files of `--crd` have none for any definition",
     "crd-version": "the CRD does not have the version of the definition",
     "expression-refused": "a construct of jq that no expression may have, such as `input` or an assignment",
@@ -36,8 +39,7 @@ _ELSEWHERE = {
     "lua-syntax": "the script is not Lua",
     "not-a-karta": "the document is not a Karta",
     "parameter-count": "the function has another number of parameters than it is called with",
-    "reference-label-value": "there is neither value nor expression",
-    "reference-without-way": 'the reference "…" has neither lookup nor list',
+    "wrong-return": "… must return …, and this is …",
     "replicas-not-writable": 'the component "…" is elastic, but no number can be written through this expression',
     "schema": "a field that is missing, or of another type than the schema gives it",
     "unreadable": "the file is not YAML, or cannot be read",
@@ -128,6 +130,11 @@ the rule `annotation-NAME`, such as `annotation-elastic`. The server logs the sa
 `karta-interpreter explain RULE` shows what a rule is for, with an example that breaks it and one that follows it.
 A comment [ignores a finding](authoring.md#ignoring-a-finding).
 
+## Errors of definitions
+An error means that no right answer can be given. What else Karta's own webhook refuses is a warning that begins with
+"{REFUSED}". The definition is used, and what needs the missing part says what it lacks.
+
+{table(["rule", "why there is no right answer"], [[f"`{rule}`", why] for rule, why in NO_ANSWER.items()])}
 {chr(10).join(sections).rstrip()}
 """
 
@@ -139,6 +146,8 @@ def _rules(*rooms: str) -> Iterator[list[str]]:
         for rule, (level, message, _) in RULES.items():
             seen.add((rule, str(level)))
             yield [f"`{rule}`", str(level), _ELSEWHERE.get(rule, re.sub(r"\{\w+\}", "…", message))]
+    if rooms == _ROOMS["Scripts and customizations"]:
+        yield from _misread()
     for room in rooms:
         for file in sorted((_SOURCE / room).rglob("*.py")) or [_SOURCE / room]:
             for function in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -147,6 +156,13 @@ def _rules(*rooms: str) -> Iterator[list[str]]:
                         if (rule, severity) not in seen:
                             seen.add((rule, severity))
                             yield [f"`{rule}`", severity, _ELSEWHERE.get(rule, message)]
+
+
+def _misread() -> Iterator[list[str]]:
+    """Yield the same of what is misread in scripts."""
+    entries = yaml.safe_load((_SOURCE / "languages/lua/machine/misread.yaml").read_text(encoding="utf-8"))
+    for rule, what in {entry["rule"]: entry["what"] for entry in entries if "rule" in entry}.items():
+        yield [f"`{rule}`", "warning", re.sub(r"\$\w+", "…", what)]
 
 
 def _findings(function: ast.FunctionDef) -> Iterator[tuple[str, str, str]]:

@@ -47,7 +47,7 @@ _WHOLE = {"not-a-karta", "unreadable"}
 """Rules whose example is a whole text."""
 _SCRIPTS = (
     *("forbidden-function", "global-variable", "kept-value", "lua-syntax", "missing-function", "parameter-count"),
-    *("unknown-global", "unknown-module", "empty-script"),
+    *("unknown-global", "unknown-module", "empty-script", "no-return", "text-sum", "wrong-return", "spec-for-template"),
 )
 
 
@@ -198,7 +198,9 @@ def test_examples_of_scripts_break_and_follow_the_rule(rule: str) -> None:
 @rows(
     ("name", "meant"),
     [
-        pytest.param("scale-emty", "there is no rule or field scale-emty; did you mean scale-empty?", id="a rule"),
+        pytest.param(
+            "matcher-emty", "there is no rule or field matcher-emty; did you mean matcher-empty?", id="a rule"
+        ),
         pytest.param("replicaPath", "there is no rule or field replicaPath; did you mean replicasPath?", id="a field"),
         pytest.param("elastik", "there is no rule or field elastik; did you mean elastic?", id="an annotation"),
         pytest.param("RayClustr", "there is no definition for RayClustr; did you mean RayCluster?", id="a kind"),
@@ -215,7 +217,11 @@ def test_typo_is_named(name: str, meant: str, run: Callable[..., Result]) -> Non
     ("name", "shown"),
     [
         pytest.param("replicasPath", ["replicasPath, of ScaleDefinition"], id="a field"),
-        pytest.param("kind", ["kind, of ComponentDefinition", "kind, of GroupVersionKind"], id="a field of two"),
+        pytest.param(
+            "kind",
+            ["kind, of ComponentDefinition", "kind, of GroupVersionKind", "kind, of ReferencedKind"],
+            id="a field of three",
+        ),
         pytest.param("retain", ["retain, of annotation"], id="an annotation"),
         pytest.param("karta-interpreter.io/retain", ["retain, of annotation"], id="an annotation with its prefix"),
         pytest.param("spec.structureDefinition.rootComponent", ["rootComponent, of StructureDefinition"], id="a path"),

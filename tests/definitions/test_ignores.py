@@ -18,11 +18,11 @@ spec:
       name: job
       kind: {group: example.com, version: v1, kind: Job}
       # above
-      scaleDefinition: {}  # behind
+      ownerRef: job  # behind
       specDefinition: {podTemplateSpecPath: .spec.template}
       statusDefinition: {phaseDefinition: {path: .status.phase}, statusMappings: {running: [{byPhase: Running}]}}
 """
-_IGNORE = "# karta-interpreter: ignore[scale-empty] one pod"
+_IGNORE = "# karta-interpreter: ignore[root-has-owner] one pod"
 _REPEATED = f"""\
 {_KARTA.replace("# above", _IGNORE)}    childComponents:
       - {{name: job, ownerRef: job}}  # error
@@ -36,23 +36,23 @@ def _rules(text: str) -> list[tuple[str, int]]:
 @rows(
     ("text", "rules"),
     [
-        pytest.param(_KARTA, [("scale-empty", 10)], id="no ignore"),
+        pytest.param(_KARTA, [("root-has-owner", 10)], id="no ignore"),
         pytest.param(_KARTA.replace("# behind", _IGNORE), [], id="behind the value"),
         pytest.param(_KARTA.replace("# above", _IGNORE), [], id="above the value"),
         pytest.param(_KARTA.replace("# above", f"{_IGNORE}\n\n      # why"), [], id="above another comment"),
         pytest.param(_KARTA.replace("# above", _IGNORE.replace("[", "[no-pods, ")),
                      [("unused-ignore", 9)], id="two rules"),
         pytest.param(_KARTA.replace("name: job\n", f"name: job {_IGNORE}\n"),
-                     [("scale-empty", 10), ("unused-ignore", 7)], id="another place"),
+                     [("root-has-owner", 10), ("unused-ignore", 7)], id="another place"),
         pytest.param(_KARTA.replace("# behind", _IGNORE.removesuffix(" one pod")),
-                     [("scale-empty", 10), ("ignore-incomplete", 10)], id="no reason"),
-        pytest.param(_KARTA.replace("# behind", _IGNORE.replace("[scale-empty]", "")),
-                     [("scale-empty", 10), ("ignore-incomplete", 10)], id="no rule"),
-        pytest.param(_KARTA.replace("# behind", "# karta-interpreter:ignore scale-empty"),
-                     [("scale-empty", 10), ("ignore-incomplete", 10)], id="no brackets"),
+                     [("root-has-owner", 10), ("ignore-incomplete", 10)], id="no reason"),
+        pytest.param(_KARTA.replace("# behind", _IGNORE.replace("[root-has-owner]", "")),
+                     [("root-has-owner", 10), ("ignore-incomplete", 10)], id="no rule"),
+        pytest.param(_KARTA.replace("# behind", "# karta-interpreter:ignore root-has-owner"),
+                     [("root-has-owner", 10), ("ignore-incomplete", 10)], id="no brackets"),
         pytest.param(_REPEATED.replace("# error", "# karta-interpreter: ignore[component-name-not-unique] ours"),
                      [("component-name-not-unique", 14), ("unused-ignore", 14)], id="an error"),
-        pytest.param(f"{_KARTA}---\n{_KARTA.replace('# above', _IGNORE)}", [("scale-empty", 10)], id="one of two"),
+        pytest.param(f"{_KARTA}---\n{_KARTA.replace('# above', _IGNORE)}", [("root-has-owner", 10)], id="one of two"),
         pytest.param(f"{_KARTA.replace('# behind', _IGNORE)}{_IGNORE}\n", [("unused-ignore", 13)], id="at the end"),
     ],
 )  # fmt: skip
@@ -77,7 +77,7 @@ def test_finding_of_a_comparison_with_a_crd_is_ignored_there_only() -> None:
         ".template}", ".template}  # karta-interpreter: ignore[crd-unknown-field] why"
     )
 
-    assert _rules(text) == [("scale-empty", 10)]
+    assert _rules(text) == [("root-has-owner", 10)]
     assert {(finding.rule, finding.line) for finding in contradictions(text, "k.yaml", [_CRD])} == {
         ("crd-unknown-field", 11), ("crd-unknown-value", 12), ("unused-ignore", 9),
     }  # fmt: skip

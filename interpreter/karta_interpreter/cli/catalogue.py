@@ -81,8 +81,7 @@ def export_command(kinds: tuple[str, ...], output: str) -> None:
 
     YAML is printed as it was written, with its comments. Without KIND all are printed.
     """
-    # Once for all versions that it describes.
-    definitions = {definition.source: definition for definition in definitions_named(kinds, ())}.values()
+    definitions = definitions_named(kinds, ())
     if output == "json":
         items = [definition.manifest for definition in definitions]
         say(to_json({"apiVersion": "v1", "kind": "List", "items": items}), nl=False)

@@ -1,7 +1,7 @@
 import pytest
 
-from karta_interpreter.definitions.karta.expressions import selections, several, shared_default
-from karta_interpreter.languages.jq import parse
+from karta_interpreter.definitions.karta.expressions import selections, shared_default
+from karta_interpreter.languages.jq import parse, several
 from tests.support.rows import rows
 
 

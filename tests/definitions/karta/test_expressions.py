@@ -60,18 +60,6 @@ def test_refused(text: str, construct: str) -> None:
     assert construct in text[finding.span.start : finding.span.end]
 
 
-@rows(
-    ("text", "hint"),
-    [
-        pytest.param("{.status.phase}", "kubectl's JSONPath; write `.status.phase`", id="a field"),
-        pytest.param("{.status.jobs[*].name}", "write `.status.jobs[].name`", id="all elements"),
-        pytest.param("{.status.phase, .status.reason}", "a key is a name", id="an object whose keys are wrong"),
-    ],
-)
-def test_path_of_kubectl_has_a_hint(text: str, hint: str) -> None:
-    assert hint in only(text).hint
-
-
 def test_not_jq() -> None:
     finding = only(".a[")
     assert (finding.severity, finding.rule, finding.path) == (Severity.ERROR, "expression-syntax", AT)
@@ -102,12 +90,6 @@ def test_bounded_expression_is_a_warning() -> None:
     assert (finding.severity, finding.rule) == (Severity.WARNING, "bounded-expression")
     assert "`reduce`" in finding.message
     assert finding.span == Span(0, 29)
-
-
-def test_answers_that_change_with_time_are_a_warning() -> None:
-    finding = only('(now - (.status.since // "2026-01-01T00:00:00Z" | fromdate)) < 60')
-    assert finding.rule == "bounded-expression"
-    assert "Karmada asks when the object changes" in finding.hint
 
 
 def test_how_an_expression_on_pods_runs_does_not_matter() -> None:

@@ -36,10 +36,10 @@ def test_empty_list_has_no_definitions() -> None:
 
 
 def test_bad_definition_leaves_others_usable(toys: dict[str, Raw]) -> None:
-    broken = edit.remove(toys["brew"], (*ROOT, "statusDefinition"))
+    broken = edit.set_value(toys["brew"], (*ROOT, "kind", "version"), "*")
     text = yaml.safe_dump({"kind": "List", "items": [broken, {"kind": "Pod"}, toys["harbor"]]})
     bad, stranger, good = load_documents(text, "-")
-    assert (bad.definition, bad.name, bad.gvk) == (None, "brew", BREW)
+    assert (bad.definition, bad.name) == (None, "brew")
     assert (stranger.definition, stranger.gvk) == (None, None)
     assert good.definition is not None
 
@@ -96,7 +96,7 @@ def test_findings_know_their_place(indent: int) -> None:
         "annotation-elastic": (6, 35),
         "expression-refused": (13, 30),
         "matcher-empty": (17, 21),
-        "phase-definition-missing": (17, 35),
+        "matcher-without-place": (17, 35),
     }
     assert {finding.source for finding in loaded.findings} == {"brew.yaml"}
 
@@ -164,9 +164,9 @@ def test_load_definition_reads_an_object(brew: Raw) -> None:
 
 def test_load_definition_raises_all_findings(brew: Raw) -> None:
     raw = edit.set_value(brew, (*ROOT, "specDefinition", "podTemplateSpecPath"), ".spec | del(.a)")
-    raw = edit.set_value(raw, (*ROOT, "ownerRef"), "me")
+    raw = edit.set_value(raw, (*ROOT, "kind", "version"), "*")
     with pytest.raises(DefinitionError) as caught:
         load_definition(raw)
-    assert {finding.rule for finding in caught.value.findings} == {"expression-refused", "root-has-owner"}
+    assert {finding.rule for finding in caught.value.findings} == {"expression-refused", "root-kind-incomplete"}
     assert str(caught.value).startswith("definition brew cannot be used:\n")
-    assert f"error: {'.'.join(ROOT)}.ownerRef: the root component cannot have an owner" in str(caught.value)
+    assert f"error: {'.'.join(ROOT)}.kind: the root component must have its full kind" in str(caught.value)

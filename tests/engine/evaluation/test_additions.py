@@ -169,7 +169,7 @@ def test_added_containers_are_never_of_another_instance(orchestra: Raw, text: st
         pytest.param(f"section: '{_EACH}'", [], id="one for each"),
         pytest.param("section: '.spec | select(.extra) | {}'", [], id="one for all"),
         pytest.param(
-            "section: '.spec.sections[] | select(.proxy) | {}'", ["select-differs"], id="for those that are selected"
+            "section: '.spec.sections[] | select(.proxy) | {}'", ["ids-differ"], id="for those that are selected"
         ),
         pytest.param("conductor: '.spec.sections[] | {}'", ["several-without-ids"], id="several, and no instances"),
     ],

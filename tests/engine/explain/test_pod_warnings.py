@@ -322,18 +322,6 @@ def test_warning_about_memory_with_thousandths_of_a_byte(define: Define) -> None
     assert warning.note == "group: memory is 2147483648512m, with thousandths of a byte (m): is Mi meant?"
 
 
-def test_memory_of_a_number_gets_its_unit_in_the_definition(define: Define) -> None:
-    text = '.spec.groups[] | {containers: [{name: "a", resources: {requests: {memory: .memoryGb}}}]}'
-    definition = define(specDefinition={"podSpecPath": text})
-
-    (warning,) = warnings_about(definition, train({"name": "hot", "memoryGb": 32}))
-
-    assert warning.note == (
-        "group: memory is 32 bytes, from .spec.groups[].memoryGb: "
-        'write memory: "\\(.spec.groups[].memoryGb)Gi" in the definition'
-    )
-
-
 @rows(
     ("more", "notes"),
     [

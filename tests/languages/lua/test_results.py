@@ -1,13 +1,15 @@
 """What scripts return, as Karmada takes it or refuses it."""
 
 import math
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 
 from karta_interpreter.base.errors import LuaRunError
-from karta_interpreter.base.karmada import SLOTS
-from karta_interpreter.languages.lua.results import FUNCTION, read_results
+from karta_interpreter.base.karmada import SLOTS, Operation
+from karta_interpreter.languages.lua.results import FUNCTION, read_results, remarks
 from tests.support.rows import rows
 
 _MISSING_KIND = "json unmarshal obj failed: Object 'Kind' is missing in"
@@ -291,3 +293,233 @@ def test_object_in_message_is_cut_short() -> None:
     with pytest.raises(LuaRunError) as refused:
         read_results("Retain", ({"data": "x" * 10_000},))
     assert len(str(refused.value)) < 300
+
+
+_TEMPLATE = {"kind": "Job", "metadata": {"name": "web", "namespace": "shop"}, "spec": {"replicas": 4}}
+_MEMBER = {**_TEMPLATE, "status": {"replicas": 2}}
+_ITEMS = [{"clusterName": name, "status": {"replicas": 2, "phase": "Running"}} for name in ("one", "two")]
+_AMOUNTS = {"resourceRequest": {"cpu": "1"}}
+_POD = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "shop", "name": "web"}
+
+
+@rows(
+    ("operation", "others", "returned", "remark"),
+    [
+        pytest.param("InterpretReplica", (), (-1,), "replicas is -1, less than none", id="fewer than none"),
+        pytest.param("InterpretReplica", (), (1.5,), "drops the fraction of replica", id="a fraction"),
+        pytest.param(
+            "InterpretReplica", (), (1, {"resourceRequest": {"memory": 1024}}), "is 1024Mi meant?", id="bytes"
+        ),
+        pytest.param("InterpretReplica", (), (1, {"resourceRequest": {"cpu": "500"}}), "cpu is 500 cores", id="cores"),
+        pytest.param(
+            "InterpretReplica", (), (1, {"resourceRequest": {"memory": 2}}), "is 2Gi meant?", id="a few bytes"
+        ),
+        pytest.param(
+            "InterpretReplica", (), (1, {"resourceRequest": {"cpu": "4Gi"}}), "is memory meant?", id="memory as cores"
+        ),
+        pytest.param(
+            "InterpretReplica", (), (1, {"resourceRequest": {"gpu": 1}}), "gpu is no resource", id="a resource"
+        ),
+        pytest.param(
+            "InterpretReplica", (), (1, {"resourceRequest": {"nvidia.com/gpu": "1500m"}}), "as 2", id="half a GPU"
+        ),
+        pytest.param(
+            "InterpretReplica",
+            (),
+            (1, {**_AMOUNTS, "nodeClaim": {"nodeAffinity": {"b": 1}}}),
+            "drops requires.nodeClaim.nodeAffinity: write nodeClaim.hardNodeAffinity",
+            id="an affinity",
+        ),
+        pytest.param(
+            "InterpretComponent",
+            (),
+            ([{"name": "a", "replicas": 1, "replicaRequirements": {**_AMOUNTS, "toleration": [{}]}}],),
+            "write nodeClaim.tolerations",
+            id="a toleration",
+        ),
+        pytest.param("InterpretReplica", (), (1, []), "the requirements are empty", id="empty requirements"),
+        pytest.param("InterpretReplica", (), (1, {"resourceRequest": {"memory": "1Gi", "cpu": 8}}), "", id="amounts"),
+        pytest.param(
+            "InterpretComponent",
+            (),
+            ([{"name": "a", "replicas": 1}] * 2,),
+            "2 components are called a",
+            id="one name twice",
+        ),
+        pytest.param("InterpretComponent", (), ([{"replicas": 1}],), "a component has no name", id="no name"),
+        pytest.param("InterpretComponent", (), ([{"name": "a", "replicas": -1}],), "a: the number", id="no pods"),
+        pytest.param(
+            "ReviseReplica", (6,), (_TEMPLATE,), "nothing is changed, and 6 replicas", id="nothing is changed"
+        ),
+        pytest.param("ReviseReplica", (4,), (_TEMPLATE,), "", id="nothing is to be changed"),
+        pytest.param(
+            "ReviseReplica",
+            (6,),
+            ({**_TEMPLATE, "spec": {"replicas": "6"}},),
+            """spec.replicas becomes "6": write a number""",
+            id="a text",
+        ),
+        pytest.param(
+            "ReviseReplica", (6,), ({**_TEMPLATE, "spec": {"replicas": 1.5}},), "without a fraction", id="a fraction"
+        ),
+        pytest.param(
+            "ReviseReplica",
+            (6,),
+            ({**_TEMPLATE, "spec": {"replicas": 4, "size": 6}},),
+            "spec.size is new, and spec.replicas stays",
+            id="another field than the count",
+        ),
+        pytest.param(
+            "ReviseReplica",
+            (6,),
+            ({**_TEMPLATE, "spec": {"replicas": -2}},),
+            "spec.replicas becomes -2, less than none: write 6",
+            id="a difference",
+        ),
+        pytest.param(
+            "ReviseReplica",
+            (2,),
+            ({**_TEMPLATE, "spec": {"replicas": 2, "groups": [{"replicas": 2}, {"replicas": 2}]}},),
+            "spec.groups.replicas is 2 in 2 entries, 4 in all",
+            id="the whole for each entry",
+        ),
+        pytest.param("InterpretStatus", (), ([{"type": "Ready"}],), "the status is a list", id="a list as a status"),
+        pytest.param(
+            "AggregateStatus",
+            (_ITEMS,),
+            ({**_TEMPLATE, "status": {"replicas": 4, "phase": {"m1": "Running"}}},),
+            "status.phase is an object, and the clusters report a string",
+            id="another type than the clusters report",
+        ),
+        pytest.param("ReviseReplica", (2,), (_MEMBER,), "the status is changed", id="the status is revised"),
+        pytest.param(
+            "ReviseComponents", ([],), ({**_TEMPLATE, "spec": {"replicas": "6"}},), "becomes", id="components"
+        ),
+        pytest.param("Retain", (_MEMBER,), (_MEMBER,), "the object of the member", id="the member"),
+        pytest.param("Retain", (_MEMBER,), (_TEMPLATE,), "", id="the template"),
+        pytest.param("AggregateStatus", (_ITEMS,), (_TEMPLATE,), "no status is set", id="no status"),
+        pytest.param("AggregateStatus", (_ITEMS,), (_MEMBER,), "clusters report 2 + 2", id="one cluster"),
+        pytest.param("AggregateStatus", (None,), (_TEMPLATE,), "", id="nothing is reported"),
+        pytest.param(
+            "AggregateStatus",
+            (_ITEMS,),
+            ({**_TEMPLATE, "status": {"replicas": 4, "phase": "Running"}},),
+            "",
+            id="a sum",
+        ),
+        pytest.param("InterpretStatus", (), ({"replicas": 2},), "", id="the status"),
+        pytest.param("InterpretDependency", (), ([_POD],), "", id="a dependency"),
+        pytest.param(
+            "InterpretDependency", (), ([_POD | {"kind": "secret"}],), "is Secret meant", id="a resource's name"
+        ),
+        pytest.param(
+            "InterpretDependency",
+            (),
+            ([_POD | {"namespace": "web"}],),
+            "the namespace is the name",
+            id="two names swapped",
+        ),
+        pytest.param(
+            "InterpretDependency", (), ([{**_POD, "namespace": ""}],), "without a namespace", id="no namespace"
+        ),
+        pytest.param("InterpretHealth", (), (True,), "", id="health"),
+        pytest.param("InterpretDependency", (), ([_POD | {"kind": "Secrets"}],), "is Secret meant", id="a plural"),
+        pytest.param(
+            "InterpretDependency",
+            (),
+            ([{**_POD, "namespace": "default"}],),
+            "default, which the object does not name",
+            id="a fixed namespace",
+        ),
+        pytest.param("InterpretDependency", (), ([_POD | {"apiVersion": "core/v1"}],), "is in v1", id="a group"),
+        pytest.param(
+            "ReviseReplica",
+            (4,),
+            ({**_TEMPLATE, "spec": {}},),
+            "spec is gone",
+            id="a lost part",
+        ),
+        pytest.param("ReviseReplica", (4,), ({**_TEMPLATE, "replicas": 4},), "no part of", id="a place"),
+        pytest.param("ReviseReplica", (3,), ({**_TEMPLATE, "spec": {"replicas": 7}},), "4 + 3: write 3", id="a sum"),
+        pytest.param("AggregateStatus", (_ITEMS,), ({**_TEMPLATE, "status": _ITEMS[0]},), "is an item", id="an item"),
+        pytest.param("InterpretStatus", (), ({"status": {"replicas": 2}},), "return it alone", id="in a status"),
+        pytest.param("InterpretStatus", (), (_TEMPLATE,), "the whole object: return observedObj.status", id="it all"),
+    ],
+)
+def test_implausible_result_causes_remark(
+    operation: str, others: tuple[Any, ...], returned: tuple[Any, ...], remark: str
+) -> None:
+    texts = list(remarks(operation, [_TEMPLATE, *others], returned, read_results(operation, returned)))
+
+    assert len(texts) == bool(remark)
+    assert all(remark in text for text in texts)
+
+
+def test_text_with_other_capitals_than_the_object_causes_remark() -> None:
+    observed = {"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}
+    script = "if a.phase == 'running' and c.type == 'Ready' and c.status ~= \"true\" and a.mode == 'true' then"
+    assert [*remarks("InterpretHealth", [observed], (False,), {"healthy": False}, script)] == [
+        'the script compares phase with "running", and the object has "Running"',
+        'the script compares status with "true", and the object has "True"',
+    ]
+
+
+@rows(
+    ("script", "remark"),
+    [
+        pytest.param(
+            "return a.status.observedGeneration == a.metadata.generation",
+            ["the script compares observedGeneration, a string, with generation, a number: they are never equal"],
+            id="a text and a number",
+        ),
+        pytest.param("return a.status.count == a.metadata.generation", [], id="two numbers"),
+        pytest.param("return a.status.observedGeneration == a.generation .. ''", [], id="a number as a text"),
+        pytest.param("return a.status.count == a.spec.absent", [], id="nothing"),
+    ],
+)
+def test_comparison_of_other_types_causes_remark(script: str, remark: list[str]) -> None:
+    observed = {"metadata": {"generation": 2}, "status": {"observedGeneration": "2", "count": 3}}
+    assert [*remarks("InterpretHealth", [observed], (False,), {"healthy": False}, script)] == remark
+
+
+def test_field_that_retain_loses_causes_remark() -> None:
+    objects = [{"spec": {"replicas": 2}}, {"spec": {"replicas": 3}}]
+    (text,) = remarks("Retain", objects, ({"spec": {}},), {"retained": {"spec": {}}})
+    assert text == "Retain: spec.replicas is gone, and both objects have it"
+
+
+def test_entry_in_place_of_a_list_causes_remark() -> None:
+    observed = {"status": {"conditions": [{"type": "Ready"}]}}
+    status = {"conditions": {"type": "Ready"}}
+    (text,) = remarks("InterpretStatus", [observed], (status,), {"status": status})
+    assert text == "ReflectStatus: conditions is an object, and the object has a list there"
+
+
+def test_fields_of_spec_are_no_status() -> None:
+    observed = {"spec": {"replicas": 2}, "status": {"ready": 1}}
+    (text,) = remarks("InterpretStatus", [observed], ({"replicas": 2},), {"status": {"replicas": 2}})
+    assert text == "ReflectStatus: replicas are fields of the spec, and a status is asked for"
+
+
+_NAMES = st.sampled_from(["spec", "status", "metadata", "name", "namespace", "kind", "replicas", "template", "memory"])
+_ANY = st.recursive(
+    st.sampled_from([0, 1, 1.5, "", "1", "500m", True, None]),
+    lambda below: st.lists(below, max_size=2) | st.dictionaries(_NAMES, below, max_size=3),
+    max_leaves=8,
+)
+_OBJECTS = st.fixed_dictionaries({"kind": st.just("K")}, optional={"spec": _ANY, "status": _ANY, "metadata": _ANY})
+_MORE: dict[str, st.SearchStrategy[Any]] = {
+    "ReviseReplica": st.integers(0, 3),
+    "ReviseComponents": _ANY,
+    "Retain": _OBJECTS,
+    "AggregateStatus": st.lists(st.fixed_dictionaries({"clusterName": st.just("m"), "status": _ANY}), max_size=2),
+}
+
+
+@given(operation=st.sampled_from([*Operation]), data=st.data())
+def test_every_answer_that_can_be_read_has_its_remarks(operation: Operation, data: st.DataObject) -> None:
+    """An error here would end the process of the script, and with it the answer."""
+    arguments = [data.draw(_OBJECTS), *(data.draw(_MORE[name]) for name in (operation,) if name in _MORE)]
+    returned = tuple(data.draw(st.lists(_ANY | _OBJECTS, min_size=1, max_size=2)))
+    with suppress(LuaRunError):
+        list(remarks(operation, arguments, returned, read_results(operation, returned)))

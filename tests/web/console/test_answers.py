@@ -324,7 +324,6 @@ def test_problem_of_text_leaves_others_usable() -> None:
             id="a Work",
         ),
         pytest.param("object", f"name: a\ndesiredObj: {ONE_LINE}\n", 2, "in desiredObj: paste that", id="a case"),
-        pytest.param("object", "replicaCount: 1\n", 1, "a file of values for Helm", id="values as the object"),
         pytest.param("object", "docs.yaml\n", 1, "the name of a file", id="the name of a file as the object"),
         pytest.param("crd", "kubectl get crd a\n", 1, "a command, not its output", id="a command as the CRD"),
         pytest.param("suite", "tests: []\n", 1, "unknown key", id="a list of cases"),

@@ -53,14 +53,14 @@ def test_good_definition_is_allowed_without_warnings(karta: Raw, review: Body, o
 
 
 def test_bad_definition_is_refused_with_all_errors(karta: Raw, review: Body) -> None:
-    bad = changed(changed(karta, REPLICAS, ".spec.kettles | del(.a)"), (*ROOT, "ownerRef"), "pot")
+    bad = changed(changed(karta, REPLICAS, ".spec.kettles | del(.a)"), (*ROOT, "kind", "kind"), "*")
 
     first, *lines = refusal(review(bad))
 
     assert first == 'Karta "brew" cannot be used: 2 errors'
     assert len(lines) == 2
-    owner, query = sorted(lines)
-    assert owner.startswith("  spec.structureDefinition.rootComponent.ownerRef: ")
+    kind, query = sorted(lines)
+    assert kind.startswith("  spec.structureDefinition.rootComponent.kind: ")
     assert query.startswith(
         "  spec.structureDefinition.rootComponent.scaleDefinition.replicasPath: `del` is not allowed"
     )
@@ -113,20 +113,6 @@ def test_second_definition_of_kind_is_refused(
             "  spec.structureDefinition.rootComponent.kind: toys.example.com/v1, Kind=Brew has a definition already: "
             "kettle (change kettle, or delete it first) [duplicate-kind]"
         )
-
-
-@pytest.mark.parametrize(
-    ("owner", "refused"),
-    [pytest.param("kettle", True, id="another one has it"), pytest.param("brew", False, id="the Karta itself has it")],
-)
-def test_other_version_with_a_definition_is_refused(karta: Raw, review: Body, owner: str, *, refused: bool) -> None:
-    both = changed(karta, ("metadata", "annotations"), {"karta-interpreter.io/other-versions": "v2"})
-
-    lines = refusal(review(both), {GVK(BREW.group, "v2", "Brew"): owner})
-
-    assert bool(lines) is refused
-    if refused:
-        assert "toys.example.com/v2, Kind=Brew has a definition already: kettle" in lines[1]
 
 
 def test_refusal_has_errors_and_duplicate_kind(karta: Raw, review: Body) -> None:

@@ -32,8 +32,7 @@ from karta_interpreter.definitions.karta.expressions import (
 )
 from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.status_rules import AT_WORK, Status
-from karta_interpreter.definitions.karta.versions import MOST_OTHER_VERSIONS, is_version
-from karta_interpreter.languages.jq import most_outputs, owner_of, parse, render, syntax as ast
+from karta_interpreter.languages.jq import owner_of, parse, render, several, syntax as ast
 from karta_interpreter.languages.lua.reading import read_scripts
 from karta_interpreter.languages.lua.script import Scripts
 
@@ -285,8 +284,7 @@ def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedCont
         elif not isinstance(text, str):
             annotation.error(f"{component}: {type_name(text)} where an expression belongs", _QUOTES, (component,))
         elif query := annotation.query(text, component, gives=dict):
-            most = most_outputs(query.node, annotation.karta.spec.structure_definition.reference_names)
-            added.append(values.AddedContainers(component, query, not query.is_plain or most not in (0, 1)))
+            added.append(values.AddedContainers(component, query, not query.is_plain or several(query.node)))
     return tuple(added)
 
 
@@ -388,20 +386,6 @@ def parse_written_from(annotation: AnnotationText) -> str:
         f'"{text}" is not a project and a version', "write it like KubeRay 1.4, or KubeRay 1.4, Kueue 0.17"
     )
     return ""
-
-
-def parse_other_versions(annotation: AnnotationText) -> tuple[str, ...]:
-    """Return the names of the other versions."""
-    names, kind = annotation.items(), annotation.karta.spec.structure_definition.root_component.kind
-    own = kind.version if kind else ""
-    if not 0 < len(names) <= MOST_OTHER_VERSIONS:
-        annotation.error(f"names {len(names)} versions", f"name one to {MOST_OTHER_VERSIONS}")
-    for name in names:
-        if name == own:
-            annotation.error(f"{name} is the version of the Karta itself", "name only others", (name,))
-        elif not is_version(name):
-            annotation.error(f'"{name}" is not the name of a version', "write it like v1beta1", (name,))
-    return tuple(dict.fromkeys(names))
 
 
 # The fields of an entry of ``retain``, by the field that names the path.

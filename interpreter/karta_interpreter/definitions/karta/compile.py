@@ -34,7 +34,9 @@ def compile_definition(
     if root.kind is None:
         raise DefinitionError(f"definition {karta.name}: the root component has no kind")
     variables = structure.reference_names
-    components = tuple(_component(karta.name, component, variables) for _, component in structure.components)
+    owners = _owners(structure)
+    written = (component for _, component in structure.components)
+    components = tuple(_component(karta.name, one, owners.get(one.name), variables) for one in written)
     status = (
         None
         if root.status_definition is None
@@ -92,17 +94,33 @@ def action_value(action: model.SuspendAction) -> JSON:
     return orjson.loads(action.value) if isinstance(action.value, str) else action.value
 
 
+def _owners(structure: model.StructureDefinition) -> dict[str, str]:
+    """Return the owner of each child. It is the root for a child whose owners do not lead there."""
+    root = structure.root_component.name
+    owners = {child.name: child.owner_ref or root for child in structure.child_components}
+    for name, owner in owners.items():
+        if owner not in owners:
+            owners[name] = root
+    for name, owner in owners.items():
+        above, level = owner, 0
+        while above not in (root, name) and level <= model.MOST_LEVELS:
+            above, level = owners[above], level + 1
+        if above != root:
+            owners[name] = root
+    return owners
+
+
 def _component(
-    owner: str, component: model.ComponentDefinition, variables: frozenset[str]
+    definition_name: str, component: model.ComponentDefinition, owner: str | None, variables: frozenset[str]
 ) -> definition.ComponentRules:
-    compiled = _compiler(owner, variables, component.name)
+    compiled = _compiler(definition_name, variables, component.name)
     scale = component.scale_definition or model.ScaleDefinition()
     suspension = component.suspend_definition
     return definition.ComponentRules(
-        definition=owner,
+        definition=definition_name,
         name=component.name,
         gvk=None if component.kind is None else _gvk(component.kind),
-        owner=component.owner_ref,
+        owner=owner,
         pods=None if component.spec_definition is None else _pods(component.spec_definition, compiled),
         instance_ids=_query("instanceIdPath", component.instance_id_path, compiled),
         replicas=_query("replicasPath", scale.replicas_path, compiled),

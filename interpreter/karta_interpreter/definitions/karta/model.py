@@ -5,9 +5,9 @@ are written: no request of Karmada asks about pods.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, Self
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, model_validator
 
 from karta_interpreter.base.k8s import Path
 from karta_interpreter.definitions.karta.expression_text import Expression, ObjectQuery, PodQuery
@@ -16,16 +16,22 @@ from karta_interpreter.definitions.karta.schema_types import (
     AS_SET,
     AtLeastOne,
     Many,
+    NonEmpty,
     Schema,
     described,
     keyed_by,
+    one_of,
     optional,
     yields,
 )
 
+_AT_LEAST_ONE = ConfigDict(json_schema_extra={"minProperties": 1})
+
 
 class FragmentedPodSpecDefinition(Schema):
     """Where the pieces of a pod are if a workload has no whole pod template."""
+
+    model_config = _AT_LEAST_ONE
 
     scheduler_name_path: Expression | None = yields("the name of the scheduler")
     labels_path: Expression | None = yields("the labels of the pods")
@@ -42,6 +48,8 @@ class FragmentedPodSpecDefinition(Schema):
 
 class SpecDefinition(Schema):
     """Where the pod definition of a component is, in one of three forms."""
+
+    model_config = _AT_LEAST_ONE
 
     pod_template_spec_path: Expression | None = yields("pod templates")
     pod_spec_path: Expression | None = yields("pod specs")
@@ -112,13 +120,15 @@ class PodSelector(Schema):
 class GroupVersionKind(Schema):
     """The type of a Kubernetes object. The group of core kinds is empty."""
 
-    group: str = described("API group, empty for core kinds.")
-    version: str = described("API version.")
-    kind: str = described("Kind.")
+    group: str = described("API group, empty for core kinds.", maxLength=253)
+    version: str = described("API version.", maxLength=63)
+    kind: str = described("Kind.", maxLength=63)
 
 
 class ScaleDefinition(Schema):
     """Where the number of units of a component is, counted across the whole workload."""
+
+    model_config = _AT_LEAST_ONE
 
     replicas_path: Expression | None = yields("the count")
     min_replicas_path: Expression | None = yields("the least count")
@@ -186,6 +196,8 @@ class StatusMatcher(Schema):
 class StatusMappings(Schema):
     """The ways to have each status. One entry of a list is enough."""
 
+    model_config = _AT_LEAST_ONE
+
     initializing: Many[StatusMatcher] = described("When the workload is being set up.", ())
     running: Many[StatusMatcher] = described("When it does its work.", ())
     completed: Many[StatusMatcher] = described("When it has finished its work.", ())
@@ -207,7 +219,7 @@ class StatusDefinition(Schema):
 class ComponentDefinition(Schema):
     """One component of a workload."""
 
-    name: str = described("Name of the component, unique in the Karta.")
+    name: NonEmpty = described("Name of the component, unique in the Karta.")
     kind: GroupVersionKind | None = optional(
         "Type of the component's objects. A component without it is a part of its parent. The root needs it."
     )
@@ -223,16 +235,33 @@ class ComponentDefinition(Schema):
 class LabelValue(Schema):
     """The value of a label: text, or an expression that yields it."""
 
+    model_config = one_of("value", "expression")
+    exactly_one = ("value", "expression")
+
     value: str | None = optional("The value itself.")
     expression: Expression | None = yields("the value")
+
+
+_VALUES = "the operators In and NotIn need values, and the others take none"
+_VALUES_RULE = "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)"
 
 
 class LabelRequirement(Schema):
     """A requirement of a label selector."""
 
+    model_config = ConfigDict(
+        json_schema_extra={"x-kubernetes-validations": [{"rule": _VALUES_RULE, "message": _VALUES}]}
+    )
+
     key: str = described("Key of the label.")
-    operator: str = described("In, NotIn, Exists or DoesNotExist.")
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"] = described("In, NotIn, Exists or DoesNotExist.")
     values: Many[LabelValue] = described("The values, for In and NotIn.", ())
+
+    @model_validator(mode="after")
+    def _with_values(self) -> Self:
+        if bool(self.values) != (self.operator in ("In", "NotIn")):
+            raise ValueError(_VALUES)
+        return self
 
 
 class LookupReference(Schema):
@@ -257,14 +286,28 @@ class ListReference(Schema):
     match_expressions: Many[LabelRequirement] = described("Requirements that their labels meet.", ())
 
 
+class ReferencedKind(GroupVersionKind):
+    """The type of an object that is looked up."""
+
+    version: NonEmpty = described("API version.", maxLength=63)
+    kind: NonEmpty = described("Kind.", maxLength=63)
+
+
 class ResourceReference(Schema):
     """Other objects that expressions read as a variable: one object, or a list of objects."""
 
+    model_config = one_of("lookup", "list")
+    exactly_one = ("lookup", "list")
+
     name: str = described("Name of the variable, without its dollar sign.")
-    gvk: GroupVersionKind = described("Type of the objects.")
+    gvk: ReferencedKind = described("Type of the objects.")
     namespace_expression: Expression | None = yields("the objects' namespace, by default the workload's")
     lookup: LookupReference | None = optional("Looks up objects by name. A missing object is null.")
     list: ListReference | None = optional("Lists objects.")
+
+
+# Functions that walk the component tree recurse, and so do JSON encoders, with two levels for each component.
+MOST_LEVELS = 100
 
 
 class StructureDefinition(Schema):

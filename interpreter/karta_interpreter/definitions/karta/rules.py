@@ -6,78 +6,34 @@ from typing import Final
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s import Path
 
+REFUSED: Final = "Karta's own admission refuses this"
+"""The begin of a warning about a definition that answers, although the webhook of Karta does not take it."""
+
 RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
     "absent-fails": (
         Severity.WARNING,
-        "`{written}` fails as long as the field is absent, as in the status of every new workload",
-        "write `{better}`",
+        "`{text}` fails on an object with an empty spec and no status: {reason}",
+        'give it a default, as in `.status.phase // ""`',
     ),
-    "bounds-swapped": (
-        Severity.WARNING,
-        "minReplicasPath gives the most replicas, and maxReplicasPath the least",
-        "swap the two",
-    ),
-    "child-kind-incomplete": (Severity.WARNING, "the kind has no version or no kind", "complete it"),
     "child-status-unused": (
         Severity.WARNING,
         "only the root's status definition is used",
         "move it to the root component, or remove it",
     ),
-    "child-suspends": (
-        Severity.WARNING,
-        "tools that suspend a workload through its root alone leave out the actions of a child",
-        "put every action on the root component",
-    ),
     "child-without-owner": (
-        Severity.ERROR,
-        'the child component "{name}" has no owner',
+        Severity.WARNING,
+        f'{REFUSED}: the child component "{{name}}" has no owner, and belongs to the root here',
         "add ownerRef with the name of its parent component",
     ),
-    "choice-without-else": (
-        Severity.WARNING,
-        "`{text}` gives the whole object unless its condition holds",
-        "write `else` and the value for all other objects before `end`",
-    ),
-    "component-name-empty": (Severity.ERROR, "the component name is empty", "give it a name"),
     "component-name-not-unique": (
         Severity.ERROR,
         'the component name "{name}" is not unique',
         "other fields name components by it; give each its own",
     ),
-    "condition-repeated": (
-        Severity.WARNING,
-        'the condition "{type}" stands twice in one matcher, and all conditions of a matcher must hold',
-        "keep one; write a matcher for each if one of them is enough",
-    ),
-    "condition-status-unread": (
-        Severity.WARNING,
-        'the condition "{type}" never matches: statusFieldName is empty, so it has no status',
-        "remove status: the condition holds while it is there",
-    ),
     "condition-without-status": (
         Severity.WARNING,
         'the condition "{type}" matches whatever its status is, "False" as well',
         'add status: "True"',
-    ),
-    "condition-by-place": (
-        Severity.WARNING,
-        "`{written}` is any condition: their order says nothing",
-        "write `{better}`",
-    ),
-    "compared-twice": (
-        Severity.WARNING,
-        "`{written}` is the same for every value",
-        "write `{better}`",
-    ),
-    "conditions-definition-missing": (
-        Severity.WARNING,
-        "byConditions never matches without a conditionsDefinition",
-        "add conditionsDefinition.path to the status definition",
-    ),
-    "counted-by-length": (
-        Severity.WARNING,
-        "`{written}` multiplies the number of each entry by the number of entries, and each entry counts by itself",
-        "write `{better}`",
     ),
     "count-from-status": (
         Severity.WARNING,
@@ -94,26 +50,15 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "retain keeps the member's `{text}`, so the count that Karmada gives {name} never arrives",
         "write `replicas: {text}`, which keeps it if the label of Karmada for that is set",
     ),
-    "default-compared": (
+    "default-precedence": (
         Severity.WARNING,
-        "in `{written}` the `//` applies last, and never to the value beside it",
-        "write `{better}`",
+        "in `{text}` the `{operator}` applies before the `//`",
+        "put the value and its default in parentheses, as in `(.spec.replicas // 1) * .spec.hosts`",
     ),
-    "default-true": (
+    "ids-differ": (
         Severity.WARNING,
-        "`{written}` is true for a false, too: `//` replaces false as it replaces null",
-        "write `{better}`",
-    ),
-    "default-is-factor": (
-        Severity.WARNING,
-        "`{written}` computes with the default only: `//` applies last",
-        "write `{better}`",
-    ),
-    "fragments-empty": (Severity.WARNING, "the fragmented pod spec definition has no path", "name a piece"),
-    "health-not-boolean": (
-        Severity.WARNING,
-        "`{text}` may give nothing or several results where true or false belongs, which is an error then",
-        'compare it: `.status.phase == "Running"`; of entries write `any(.status.conditions[]?; .type == "Ready")`',
+        "results and ids are paired by position, and instanceIdPath `{text}` {other}",
+        "give one result for each id, in the same order",
     ),
     "instance-id-is-type": (
         Severity.WARNING,
@@ -121,46 +66,24 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "write the path of the label with the name of the instance",
     ),
     "instance-id-path-missing": (
-        Severity.ERROR,
-        'the component "{name}" has an instance selector for its pods but no instance id path',
+        Severity.WARNING,
+        f'{REFUSED}: the component "{{name}}" has no instance id path, so its instance selector is not used',
         "add instanceIdPath",
     ),
     "instance-selector-missing": (
-        Severity.ERROR,
-        'the component "{name}" has an instance id path but no instance selector for its pods',
+        Severity.WARNING,
+        f'{REFUSED}: pods of the component "{{name}}" cannot be told apart by instance',
         "add podSelector.componentInstanceSelector.idPath, or remove the instanceIdPath of what is there once",
-    ),
-    "kind-of-resource": (
-        Severity.WARNING,
-        "{kind} is not spelled as a kind",
-        "write the kind as manifests do, such as {meant}",
-    ),
-    "letter-alike": (
-        Severity.WARNING,
-        "`{text}` has signs that only look like others, and equal none of them: {signs}",
-        "write `{better}`",
-    ),
-    "letters-never": (
-        Severity.WARNING,
-        "`{written}` is never true: one side has no such letters",
-        "write `{better}`",
     ),
     "matcher-empty": (
         Severity.WARNING,
         "a matcher without any test always matches",
         "give it byPhase, byConditions or byExpression",
     ),
-    "matcher-never": (Severity.WARNING, '{noun} is never "{text}"', 'write "{better}"'),
-    "matcher-repeated": (Severity.WARNING, "this matcher stands twice in the list", "remove one, or correct it"),
-    "memory-of-number": (
+    "matcher-without-place": (
         Severity.WARNING,
-        "`{written}` is in whole bytes or cores, because a number has no unit",
-        "write `{better}`",
-    ),
-    "metadata-path-unused": (
-        Severity.WARNING,
-        "metadataPath is used with podSpecPath only",
-        "remove it, or name the pod spec by podSpecPath",
+        "{field} never matches: {lacking}",
+        "complete the status definition, or remove the test",
     ),
     "never-healthy": (
         Severity.WARNING,
@@ -172,95 +95,41 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "no component has a pod definition, and the root has no count, so replicas of this kind cannot be counted",
         "add a specDefinition to the component that has the pods, or a scaleDefinition to the root",
     ),
-    "one-for-instances": (
-        Severity.WARNING,
-        "the expression gives one result, and instanceIdPath `{text}` may give several ids",
-        "give one result for each id, in the same order",
-    ),
-    "or-is-boolean": (
-        Severity.WARNING,
-        "`{written}` is true or false, never one of its two values",
-        "write `{better}`",
-    ),
     "owner-not-found": (
-        Severity.ERROR,
-        'the child component "{name}" has an owner that does not exist: "{owner_ref}"',
+        Severity.WARNING,
+        f'{REFUSED}: there is no component "{{owner_ref}}", so "{{name}}" belongs to the root here',
         "{hint}",
     ),
     "owners-too-deep": (
-        Severity.ERROR,
-        'the component "{name}" has more than {most} levels of owners above it',
+        Severity.WARNING,
+        f'{REFUSED}: the component "{{name}}" has more than {{most}} owners above it, and belongs to the root here',
         "name an owner that is nearer to the root",
     ),
     "ownership-cycle": (
-        Severity.ERROR,
-        'the component "{name}" is its own owner, directly or through others',
+        Severity.WARNING,
+        f'{REFUSED}: the component "{{name}}" is its own owner at last, and belongs to the root here',
         "the owners of every component must lead to the root",
     ),
-    "part-for-pods": (
+    "pod-group-member-not-found": (
         Severity.WARNING,
-        "`{text}` is a part of a pod, and not what describes one",
-        "name the template or spec of a pod, which is around its containers",
-    ),
-    "path-copied": (
-        Severity.WARNING,
-        'the component "{name}" reads `{text}`, as "{first}" does',
-        "write the path of {name}",
-    ),
-    "path-misread": (
-        Severity.WARNING,
-        "`{written}` is not the path that it seems to be",
-        "write `{better}`",
-    ),
-    "phase-definition-missing": (
-        Severity.WARNING,
-        "byPhase never matches without a phaseDefinition",
-        "add phaseDefinition.path to the status definition",
-    ),
-    "phase-is-expression": (
-        Severity.WARNING,
-        "`{text}` is an expression, and byPhase is the phase itself",
-        'write the phase alone, as in `byPhase: Ready`; or `byExpression: {{expression: …, expectedResult: "true"}}`',
-    ),
-    "phases-in-one": (
-        Severity.WARNING,
-        "`{text}` is one phase, which is compared letter by letter",
-        "write a matcher for each phase: [{{byPhase: Ready}}, {{byPhase: Active}}]",
-    ),
-    "phases-alike": (
-        Severity.WARNING,
-        "`{text}` differs from `{first}` of another status in its capital letters only",
-        "keep the phase as the controller writes it",
-    ),
-    "pod-group-member-not-found": (Severity.ERROR, 'the pod group member "{component}" is not a component', "{hint}"),
-    "pod-group-empty": (Severity.WARNING, "the pod group has no members, so no pod is in it", "name its components"),
-    "pod-group-member-repeated": (
-        Severity.WARNING,
-        'the pods of the component "{component}" are in another pod group already',
-        "name it in one group, or divide its pods by `filters` in each",
-    ),
-    "pods-empty": (
-        Severity.WARNING,
-        "the spec definition has no path",
-        "name the pod template or spec, or remove it",
+        f'{REFUSED}: the pod group member "{{component}}" is not a component',
+        "{hint}",
     ),
     "pod-group-member-without-pods": (
         Severity.WARNING,
         'the component "{component}" has no pods that a group could wait for',
         "name the components with a specDefinition",
     ),
-    "reference-kind-incomplete": (
-        Severity.ERROR,
-        'the reference "{name}" has no full kind',
-        "write group, version and kind",
-    ),
-    "reference-label-value": (Severity.ERROR, "there is {written}", "write one of them"),
     "reference-name": (
         Severity.ERROR,
         '"{name}" is not the name of a variable',
         "letters, digits and underscores, as in trainingRuntime; `$` stands in expressions only",
     ),
-    "reference-not-unique": (Severity.ERROR, 'the reference "{name}" is there twice', "give each a name of its own"),
+    "reference-not-unique": (
+        Severity.ERROR,
+        'the reference "{name}" is there twice',
+        "give each a name of its own",
+    ),
     "reference-unread": (
         Severity.WARNING,
         'no expression reads the reference "{name}"',
@@ -270,11 +139,6 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         Severity.ERROR,
         "it lists every object of the kind: there are neither matchLabels nor matchExpressions",
         "say by which labels its objects are known",
-    ),
-    "reference-without-way": (
-        Severity.ERROR,
-        'the reference "{name}" has {written}',
-        "lookup: {{nameExpression: .spec.config}} reads an object by its name, list those with certain labels",
     ),
     "repeated-list-key": (
         Severity.WARNING,
@@ -291,67 +155,40 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "`{text}` keeps {kept} of the member: what changes there in the template never arrives",
         "name the fields that a member changes",
     ),
-    "root-has-owner": (Severity.ERROR, "the root component cannot have an owner", "remove ownerRef"),
+    "root-has-owner": (
+        Severity.WARNING,
+        f"{REFUSED}: the root component cannot have an owner, which is left out here",
+        "remove ownerRef",
+    ),
     "root-kind-incomplete": (
         Severity.ERROR,
         "the root component must have its full kind: group, version and kind",
         "the group has no version in it, and may be empty for the kind Pod only",
     ),
-    "root-kind-too-long": (
-        Severity.ERROR,
-        "the root component must have a kind that Kubernetes allows",
-        "a group has at most 253 characters, a version and a kind have 63",
-    ),
-    "root-kind-wildcard": (
-        Severity.ERROR,
-        "the root component must be of one kind: `*` stands for none",
-        "write a Karta for each kind",
-    ),
     "root-without-status": (
-        Severity.ERROR,
-        "the root component must have a status definition",
+        Severity.WARNING,
+        f"{REFUSED}: the root component has no status definition, so workloads have no health",
         "add statusDefinition with statusMappings",
     ),
-    "scale-empty": (Severity.WARNING, "the scale definition has no path", "write its replicasPath, or remove it"),
     "scale-without-pods": (
         Severity.WARNING,
         'the component "{name}" has a scale but no pods, so its scale is not used',
         "only components with a specDefinition are counted, and replicas of one with a replicaSelector",
-    ),
-    "select-differs": (
-        Severity.WARNING,
-        "its `select` is not that of instanceIdPath `{text}`: results and ids are paired by position",
-        "leave the same instances out of both, or none",
     ),
     "selector-alternative": (
         Severity.WARNING,
         "keyPath is compared as `KEYPATH == value`, in which `//` applies to the comparison",
         "put the expression in parentheses",
     ),
-    "selector-boolean": (
-        Severity.WARNING,
-        "keyPath compares, so its result is true or false and is there for every pod",
-        "write the path alone as keyPath, and what it has to be as value",
-    ),
-    "several-in-reference": (
-        Severity.WARNING,
-        "the expression may give several results where one belongs, which is an error when it does",
-        "pick one result with `first(...)`{more}",
-    ),
-    "several-in-status": (
-        Severity.WARNING,
-        "the expression may give several results where one belongs",
-        "the list of conditions is written without `[]`, and matched byConditions; pick one phase with `first(...)`",
-    ),
     "several-pod-definitions": (
         Severity.ERROR,
         'the component "{name}" has several pod definitions',
         "keep one of podTemplateSpecPath, podSpecPath and fragmentedPodSpecDefinition",
     ),
-    "several-for-one-id": (
+    "several-results": (
         Severity.WARNING,
-        "the expression may give several results, and instanceIdPath `{text}` gives one id",
-        "give one id for each result, in the same order",
+        "the expression may give several results where one belongs, which is an error when it does",
+        "pick one result with `first(...)`, or ask about all with `any(...)` or `all(...)`",
     ),
     "several-without-ids": (
         Severity.WARNING,
@@ -363,18 +200,21 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "`{written}` drops every instance that leaves the value unset: the default is for the whole list",
         "write `{better}`",
     ),
-    "status-mappings-empty": (Severity.WARNING, "no status is ever matched", "add a mapping, at least running"),
-    "status-not-reported": (
-        Severity.WARNING,
-        "no controller reports in {fields}",
-        "read it from the status, or map the field by byExpression",
-    ),
     "status-not-sent": (
         Severity.WARNING,
         "`{text}` is in the status, which Karmada leaves to the member",
         "remove it; if the CRD has no status subresource, keep `.status` as a whole",
     ),
-    "sub-group-not-found": (Severity.WARNING, 'the subgroup "{component}" is not a component', "{hint}"),
+    "sub-group-not-found": (
+        Severity.WARNING,
+        'the subgroup "{component}" is not a component',
+        "{hint}",
+    ),
+    "suspend-not-undone": (
+        Severity.WARNING,
+        "suspending writes to `{text}`, and no resume action writes another value there",
+        "add a resume action; of a count, which it cannot know, suspend by another switch",
+    ),
     "suspend-path-not-writable": (
         Severity.WARNING,
         "the expression computes a value; nothing can be written there",
@@ -385,34 +225,9 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "the value is not JSON: {shown}",
         "true, false and null have small letters; a string needs quotes of its own: '\"{shown}\"'",
     ),
-    "suspend-inverted": (
-        Severity.WARNING,
-        "suspending writes false to `{text}`, which resumes",
-        "swap the values of the suspend and the resume actions",
-    ),
-    "suspend-is-resume": (
-        Severity.WARNING,
-        "suspending and resuming write the same value to `{text}`",
-        "write another value in one of them",
-    ),
-    "suspend-stays": (
-        Severity.WARNING,
-        "suspending writes to `{text}`, and no resume action does",
-        "add a resume action; of a count, which it cannot know, suspend by another switch",
-    ),
-    "text-is-true": (
-        Severity.WARNING,
-        "in `{written}` a text is true whatever it says",
-        "compare it: `{better}`",
-    ),
-    "text-ordered": (
-        Severity.WARNING,
-        "`{written}` compares with a text: in jq every text is more than any number, and equals none",
-        "write `{better}`",
-    ),
     "type-selector-empty": (
-        Severity.ERROR,
-        'the component "{name}" has a type selector with neither keyPath nor matchLabels',
+        Severity.WARNING,
+        f'{REFUSED}: the type selector of "{{name}}" has neither keyPath nor matchLabels, and recognises no pod',
         "say by which label or field its pods are recognised",
     ),
     "type-selector-missing": (
@@ -426,27 +241,37 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         "select the pods of each by a value that no other has",
     ),
     "type-selector-value-without-key": (
-        Severity.ERROR,
-        'the component "{name}" has a type selector value without keyPath',
-        "add keyPath, the place of the value in a pod",
-    ),
-    "unknown-group": (
         Severity.WARNING,
-        "no kind {kind} is known in the group {group}",
-        "did you mean {meant}?",
+        f'{REFUSED}: the type selector of the component "{{name}}" has no keyPath, so its value is not used',
+        "add keyPath, the place of the value in a pod",
     ),
     "unused-annotation": (
         Severity.WARNING,
         "the annotation operations leaves out every operation that reads this annotation",
         "name one of them there, or remove this annotation",
     ),
-    "useless-default": (
-        Severity.WARNING,
-        "`{written}` gives no {what} for a field that is unset",
-        "write what the controller takes, or no default",
-    ),
 }
 """The severity, the message and the hint of each rule, with the names of the parts that differ."""
+
+NO_ANSWER: Final[Mapping[str, str]] = {
+    "component-name-not-unique": "annotations and answers name components, and this name means two",
+    "expression-language": "the expressions cannot be read",
+    "expression-refused": "the expression has no result here",
+    "expression-syntax": "the expression has no result",
+    "matcher-in-two-statuses": "a failed workload is evicted, and one at work stays: the phase says both",
+    "not-a-karta": "there is no definition",
+    "reference-name": "no expression can read the reference",
+    "reference-not-unique": "the name means two objects",
+    "reference-without-labels": "every object of the kind would be read for every workload",
+    "root-kind-incomplete": "it is not known which kind it answers for",
+    "schema": "a part is missing, or it is not known what it says",
+    "several-pod-definitions": "two places say what the pods are",
+    "suspend-value-not-json": "it is not known what suspends the workload",
+    "unknown-annotation": "what the annotation says would be left out of the answers",
+    "unknown-field": "the value would be left out of the answers",
+    "unreadable": "there is no definition",
+}
+"""Why no right answer can be given, by each rule that makes an error. Everything else is a warning."""
 
 
 def violation(rule: str, path: Path, **words: object) -> Finding:

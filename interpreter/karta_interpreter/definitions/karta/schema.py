@@ -1,34 +1,25 @@
 """From a JSON object to a Karta: the forms that are read, and findings for parts that do not fit the schema."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any, Final, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from karta_interpreter.base.findings import PLACES, Finding, Severity, closest, error, escaped, warning
+from karta_interpreter.base.findings import BY_TYPES, PLACES, Finding, closest, error, escaped, warning
 from karta_interpreter.base.k8s import JSON, Object, Path, edit, type_name
 from karta_interpreter.definitions.karta.annotations import PREFIX
 from karta_interpreter.definitions.karta.identity import (
     KARTA,
     RESOURCE_INTERFACE,
-    ROOT_STATUS,
     STRUCTURE,
     is_definition,
     name_of,
 )
 from karta_interpreter.definitions.karta.model import KartaResource, Spec
-from karta_interpreter.definitions.karta.schema_hints import (
-    INDENT,
-    Misfit,
-    missing_hint,
-    type_at,
-    types_of,
-    unknown_field,
-    wrong_type,
-)
+from karta_interpreter.definitions.karta.schema_types import LABEL, LONGEST_LABEL, LONGEST_NAME, NAME, Schema
 
 _OBJECT_FIELDS = ("apiVersion", "kind", "metadata", "spec", "status")
 _METADATA_FIELDS = (
@@ -38,16 +29,6 @@ _METADATA_FIELDS = (
 )
 _SPEC = ("spec",)
 
-# The value of a label, and its name behind the prefix.
-_LABEL = re.compile(r"([A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?)?", re.ASCII)
-# A DNS-1123 subdomain, as required of ``metadata.name`` of a custom resource.
-_NAME = re.compile(r"(?!.{254})[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-
-_LONGEST_NAME = 253
-_NAME_HINT = (
-    f"write at most {_LONGEST_NAME} lower-case letters, digits, - and . that begin and end with a letter or a digit"
-)
-
 # What CEL reads: the object or a variable, by its name. jq has no names for them.
 _CEL = re.compile(r"\b(object|variables)[.\[]")
 
@@ -55,25 +36,8 @@ _CEL = re.compile(r"\b(object|variables)[.\[]")
 OTHER_FILES: Final = {
     "CustomResourceDefinition": "a CustomResourceDefinition, not a Karta: "
     "it is given {crd}, and `create karta --crd FILE` drafts a Karta from it",
-    "ConfigMap": "a ConfigMap, not a Karta: give a Karta in its data as a file of its own",
     "operation": "a case of a suite: {suite}",
     "format": "a file of the folder that `verify --save` wrote: `verify FOLDER` reads it",
-    "tests": "a list of tests of an older Karmada, which names no answers: leave it out, "
-    "and `create suite --object FILE` drafts cases from its objects",
-    **dict.fromkeys(
-        ("replicaCount", "image", "nameOverride", "fullnameOverride"),
-        "a file of values for Helm: give what `helm template` prints",
-    ),
-    **dict.fromkeys(
-        ("kustomize.config.k8s.io/v1beta1", "resources", "patches", "components", "namePrefix"),
-        "a kustomization: give what `kubectl kustomize` prints",
-    ),
-    "op": "a patch: give what `kubectl kustomize` prints",
-    "version": "a chart of Helm: give what `helm template` prints",
-    "clusters": "a kubeconfig: it is given {kubeconfig}",
-    "openapi": "a description of an API: `kubectl get crd NAME -o yaml` prints a CRD",
-    "$schema": "a schema, not an object",
-    "code": "an error of an API server",
 }
 _EXPECTED = {
     "string_type": "a string",
@@ -93,35 +57,14 @@ def read_karta(value: JSON) -> tuple[KartaResource | None, list[Finding]]:
     ``{spec: ...}`` without apiVersion and kind. The Karta is None if there is an error.
     """
     if not isinstance(value, dict):
-        hint = (
-            "write one object, without a dash"
-            if isinstance(value, list)
-            else "a script stands below luaScript of a ResourceInterpreterCustomization"
-            if re.search(r"\b(function|return)\b", str(value))
-            else "give the text of its file"
-        )
-        return None, [error("schema", (), f"a Karta is an object, not {type_name(value)}", hint)]
+        return None, [error("schema", (), f"a Karta is an object, not {type_name(value)}", "give the text of its file")]
     type_meta = (value.get("apiVersion"), value.get("kind"))
     if not is_definition(value) and not (type_meta == (None, None) and "spec" in value):
         return None, [error("not-a-karta", (), *_other_object(value))]
-    findings = [
-        unknown_field(Misfit((field,), value[field]), dict.fromkeys(_OBJECT_FIELDS))
-        for field in value
-        if field not in _OBJECT_FIELDS
-    ]
+    findings = [_unknown_field((field,), _OBJECT_FIELDS) for field in value if field not in _OBJECT_FIELDS]
     findings += _metadata_findings(value.get("metadata"), needs_name=type_meta != (None, None))
     spec, more = _read_spec(value.get("spec"))
-    mappings = edit.get(value, (*ROOT_STATUS, "statusMappings"))
-    findings += more + [
-        warning(
-            "status-mappings-empty",
-            (*ROOT_STATUS, "statusMappings", name),
-            "no status is ever matched",
-            "add a matcher, or remove it",
-        )
-        for name, matchers in (mappings.items() if isinstance(mappings, dict) else ())
-        if not matchers
-    ]
+    findings += more
     if spec is None:
         return None, findings
     annotations = edit.get(value, ("metadata", "annotations"))
@@ -158,65 +101,45 @@ def _other_object(value: Object) -> tuple[str, str]:
 def _metadata_findings(metadata: JSON, *, needs_name: bool) -> Iterator[Finding]:
     metadata = {} if metadata is None else metadata
     if not isinstance(metadata, dict):
-        yield wrong_type(Misfit(("metadata",), metadata), "an object")
+        yield _wrong_type(("metadata",), "an object", metadata)
         return
-    yield from (
-        error(
-            "unknown-field",
-            ("metadata", field),
-            f"there is no field {field}",
-            "it is no part of metadata: indent it less",
-        )
-        if field in (*_OBJECT_FIELDS, *types_of(Spec))
-        else replace(
-            unknown_field(Misfit(("metadata", field), metadata[field]), dict.fromkeys(_METADATA_FIELDS)),
-            severity=Severity.WARNING,
-        )
-        for field in metadata
-        if field not in _METADATA_FIELDS
-    )
-    name, labels, annotations = metadata.get("name"), metadata.get("labels") or {}, metadata.get("annotations") or {}
+    for field in metadata:
+        if field not in _METADATA_FIELDS:
+            yield _unknown_field(("metadata", field), _METADATA_FIELDS)
+    name = metadata.get("name")
     if not isinstance(name, str | None):
-        yield wrong_type(Misfit(("metadata", "name"), name), "a string")
-    elif name and not _NAME.fullmatch(name):
-        shown = escaped(name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…")
-        message = f'"{shown}" is not a name that Kubernetes accepts'
-        yield error("name-invalid", ("metadata", "name"), message, _NAME_HINT)
+        yield _wrong_type(("metadata", "name"), "a string", name)
+    elif name and not (len(name) <= LONGEST_NAME and re.fullmatch(NAME, name)):
+        message = f'"{escaped(name[:LONGEST_NAME])}" is not a name that Kubernetes accepts'
+        yield error("schema", ("metadata", "name"), message, "write lower-case letters, digits, - and .")
     if needs_name and not (name or metadata.get("generateName")):
         message = "the Karta has no name, and is called after its root component here"
         yield warning("name-missing", ("metadata", "name"), message, "add metadata.name: an API server requires it")
-    for field, texts in (("labels", labels), ("annotations", annotations)):
-        if not isinstance(texts, dict):
-            yield wrong_type(Misfit(("metadata", field), texts), "an object")
-            return
-    yield from _label_findings(labels)
-    for key, text in annotations.items():
-        if not isinstance(text, str):
-            path = ("metadata", "annotations", key)
-            are_names = isinstance(text, list) and all(re.fullmatch(r"[\w/-]+", str(name)) for name in text)
-            hint = (
-                f"write {', '.join(map(str, text))}"
-                if text and are_names
-                else "write its value in quotes, or as a block that starts with |"
-            )
-            yield error("schema", path, f"an annotation must be a string, not {type_name(text)}", hint)
+    for field in ("labels", "annotations"):
+        yield from _text_findings(("metadata", field), metadata.get(field) or {})
 
 
-def _label_findings(labels: Object) -> Iterator[Finding]:
-    for key, value in labels.items():
-        path = ("metadata", "labels", key)
-        texts = (key.rpartition("/")[2] or None, value)
-        if key.startswith(PREFIX):
+def _text_findings(path: Path, texts: JSON) -> Iterator[Finding]:
+    if not isinstance(texts, dict):
+        yield _wrong_type(path, "an object", texts)
+        return
+    for key, text in texts.items():
+        if path[-1] == "labels" and key.startswith(PREFIX):
             message = f"{key} is the name of an annotation: a label has no effect"
-            yield error("unknown-annotation", path, message, "write it below metadata.annotations")
-        elif not all(isinstance(text, str) and _LABEL.fullmatch(text) for text in texts):
-            message = "an API server refuses this label: name and value are texts of at most 63 characters"
-            yield error("label-invalid", path, message, "write letters, digits, -, _ and .")
+            yield error("unknown-annotation", (*path, key), message, "write it below metadata.annotations")
+        elif not isinstance(text, str):
+            yield _wrong_type((*path, key), "a string", text)
+        elif path[-1] == "labels" and not (_is_label(key.rpartition("/")[2]) and (not text or _is_label(text))):
+            yield error("schema", (*path, key), "an API server refuses this label", "write letters, digits, -, _ and .")
+
+
+def _is_label(text: str) -> bool:
+    return 0 < len(text) <= LONGEST_LABEL and re.fullmatch(LABEL, text) is not None
 
 
 def _read_spec(raw: JSON) -> tuple[Spec | None, list[Finding]]:
     if raw is None:
-        return None, [error("schema", _SPEC, "the field spec is missing", INDENT)]
+        return None, [error("schema", _SPEC, "the field spec is missing", _INDENT)]
     findings: list[Finding] = []
     if isinstance(raw, dict):
         language = raw.get("expressionLanguage", "jq")
@@ -234,7 +157,7 @@ def _read_spec(raw: JSON) -> tuple[Spec | None, list[Finding]]:
         details = [detail for detail in errors if detail["type"] != "too_short" or not detail["input"]]
     if in_cel := [detail["loc"] for detail in details if _is_in_cel(detail)]:
         return None, [_cel(*in_cel[0])]
-    findings += [_finding(detail, edit.get(raw, detail["loc"][:-1])) for detail in details]
+    findings += [_finding(detail, raw) for detail in details]
     unknown = [detail["loc"] for detail in details if detail["type"] == "extra_forbidden"]
     if len(unknown) < len(details):
         return None, findings
@@ -258,14 +181,68 @@ def _is_in_cel(detail: ErrorDetails) -> bool:
     return detail["type"] == "extra_forbidden" and is_proposed and _CEL.search(str(value)) is not None
 
 
-def _finding(detail: ErrorDetails, around: JSON) -> Finding:
-    path: Path = (*_SPEC, *detail["loc"])
-    if detail["type"] == "extra_forbidden":
-        return unknown_field(Misfit(path, detail["input"], around=around), types_of(type_at(detail["loc"][:-1])))
-    misfit = Misfit(path, detail["input"], type_at(detail["loc"]), around)
-    if detail["type"] in _EXPECTED:
-        return wrong_type(misfit, _EXPECTED[detail["type"]])
-    return error("schema", path, message_of(detail), missing_hint(misfit))
+_INDENT: Final = "write its fields below its name, indented"
+
+
+def _finding(detail: ErrorDetails, raw: JSON) -> Finding:
+    kind, path = detail["type"], (*_SPEC, *detail["loc"])
+    if kind == "extra_forbidden":
+        return _unknown_field(path, _fields_at(detail["loc"][:-1]))
+    if kind in _EXPECTED:
+        return _wrong_type(path, _EXPECTED[kind], detail["input"])
+    around = edit.get(raw, detail["loc"][:-1])
+    is_empty = kind == "missing" and isinstance(around, dict) and detail["loc"][-1] in around
+    return error("schema", path, message_of(detail), _INDENT if is_empty else "")
+
+
+def _wrong_type(path: Path, expected: str, value: JSON) -> Finding:
+    got = type_name(value)
+    return error("schema", path, f"must be {expected}, not {got}", BY_TYPES.get((expected, got), ""))
+
+
+def _unknown_field(path: Path, known: Iterable[str]) -> Finding:
+    """Return the finding for an unknown field: an error if it hides a value of another field, else it is ignored."""
+    field, known = str(path[-1]), list(known)
+    message = f"there is no field {field}"
+    if meant := closest(field, known):
+        return error("unknown-field", path, message, f"did you mean {meant}?")
+    if owners := _owners().get(field):
+        return error("unknown-field", path, message, f"it is a field of {' and '.join(owners)}")
+    return warning("unknown-field", path, f"{message}; it has no effect", f"there are: {', '.join(known)}")
+
+
+@cache
+def _owners() -> Mapping[str, list[str]]:
+    """Return the fields of all parts of a Karta, each with the names of these parts."""
+    owners: dict[str, list[str]] = {"name": ["metadata"], "labels": ["metadata"], "annotations": ["metadata"]}
+    parts: list[tuple[str, type[Schema]]] = [("spec", Spec)]
+    for part, schema in parts:  # `parts` grows meanwhile
+        for field in schema.model_fields.values():
+            name = str(field.alias)
+            names = owners.setdefault(name, [])
+            if part not in names:
+                names.append(part)
+            parts += [(name, below) for below in _schemas(field.annotation)]
+    return owners
+
+
+def _fields_at(path: Path) -> list[str]:
+    """Return the names of the fields of the part at a path of a spec."""
+    annotation: Any = Spec
+    for step in path:
+        if get_origin(annotation) in (tuple, dict):
+            annotation = next(_schemas(annotation), str)
+            continue
+        fields = [field for schema in _schemas(annotation) for field in schema.model_fields.values()]
+        annotation = next(field.annotation for field in fields if field.alias == step)
+    return [str(field.alias) for schema in _schemas(annotation) for field in schema.model_fields.values()]
+
+
+def _schemas(annotation: Any) -> Iterator[type[Schema]]:  # noqa: ANN401 - annotations have no type of their own
+    if isinstance(annotation, type) and issubclass(annotation, Schema):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _schemas(argument)
 
 
 def message_of(detail: ErrorDetails) -> str:
@@ -277,6 +254,8 @@ def message_of(detail: ErrorDetails) -> str:
         "extra_forbidden": f"there is no field {field}",
         "missing": f"the field {field} is missing",
         "too_short": "needs at least one entry",
+        "string_too_short": "must not be empty",
+        "value_error": str(detail.get("ctx", {}).get("error")),
         "too_long": f"has more than {detail.get('ctx', {}).get('max_length')} entries",
     }
     return messages.get(kind, detail["msg"])

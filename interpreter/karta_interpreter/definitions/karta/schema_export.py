@@ -15,6 +15,7 @@ from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.definitions.karta.annotations import PREFIX
 from karta_interpreter.definitions.karta.identity import KARTA, RESOURCE_INTERFACE, VERSION, api_group
 from karta_interpreter.definitions.karta.model import Spec
+from karta_interpreter.definitions.karta.schema_types import LABEL, LONGEST_LABEL, LONGEST_NAME, NAME
 
 REFERENCE = "#/definitions/"
 
@@ -72,7 +73,12 @@ def json_schema(version: str) -> Object:
     properties = {PREFIX + annotation.name: _of_draft_7(annotation.property_schema) for annotation in ANNOTATIONS}
     texts = {"type": "object", "additionalProperties": {"type": "string"}}
     annotations = {**texts, "properties": properties, "propertyNames": _ANNOTATION_NAMES}
-    metadata = {"name": {"type": "string"}, "labels": texts, "annotations": annotations}
+    label = {"type": "string", "maxLength": LONGEST_LABEL, "pattern": f"^{LABEL}$"}
+    metadata = {
+        "name": {"type": "string", "maxLength": LONGEST_NAME, "pattern": f"^{NAME}$"},
+        "labels": {"type": "object", "additionalProperties": label},
+        "annotations": annotations,
+    }
     return {
         # The dialect that the language servers of editors know best.
         "$schema": "http://json-schema.org/draft-07/schema#",

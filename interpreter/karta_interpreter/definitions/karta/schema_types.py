@@ -5,7 +5,7 @@ fields, and the rules only for the API server, go into the schemas that `schema_
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Final, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
@@ -13,9 +13,17 @@ from pydantic.alias_generators import to_camel
 from karta_interpreter.base.k8s import JSON, Path
 from karta_interpreter.definitions.karta.expression_text import Expression
 
+# What API servers accept as the name of an object without a namespace, as the value of a label, and as its name.
+NAME: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+LABEL: Final = "([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?"
+LONGEST_NAME: Final = 253
+LONGEST_LABEL: Final = 63
+
 Item = TypeVar("Item")
 Many = Annotated[tuple[Item, ...], Field(strict=False)]
 """A JSON list. Strict reading would require a tuple."""
+
+NonEmpty = Annotated[str, Field(min_length=1)]
 
 AtLeastOne = Annotated[Many[Item], Field(min_length=1)]
 
@@ -53,6 +61,8 @@ class Schema(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, defer_build=True, extra="forbid", frozen=True, strict=True)
 
     nullable: ClassVar[frozenset[str]] = frozenset()
+    exactly_one: ClassVar[tuple[str, ...]] = ()
+    """The optional fields of which a part has one and no other."""
 
     @model_validator(mode="before")
     @classmethod
@@ -61,6 +71,18 @@ class Schema(BaseModel):
         if not isinstance(data, Mapping):
             return data
         return {key: value for key, value in data.items() if value is not None or key in cls.nullable}
+
+    @model_validator(mode="after")
+    def _with_exactly_one(self) -> Self:
+        given = [name for name in self.exactly_one if getattr(self, name) is not None]
+        if self.exactly_one and len(given) != 1:
+            raise ValueError(f"needs either {' or '.join(self.exactly_one)}")
+        return self
+
+
+def one_of(*fields: str) -> ConfigDict:
+    """Return the rule of `Schema.exactly_one` for API servers and editors."""
+    return ConfigDict(json_schema_extra={"oneOf": [{"required": [field]} for field in fields]})
 
 
 def expressions_of(node: object, at: Path = ()) -> Iterator[tuple[Path, Expression]]:

@@ -163,8 +163,7 @@ class DefinitionFile(WatchedFile[Loaded]):
         return replace(new, entries=tuple(entries))
 
     def _load(self, text: str) -> Iterable[Loaded]:
-        documents = load_documents(text, name_of(self.path))
-        return [version for document in documents for version in document.versions]
+        return load_documents(text, name_of(self.path))
 
     def _unreadable(self, reason: str) -> Loaded:
         source = name_of(self.path)
@@ -308,7 +307,7 @@ def overrides_of(folders: Iterable[Folder[OverrideFile]]) -> Overrides:
     """Return the scripts of all folders. As in Karmada, customizations of one kind are merged by name."""
     folders = tuple(folders)
     served = (entry for folder in folders for file in folder.files.values() for entry in file.served)
-    scripts, conflicts = merge(served)
+    scripts, conflicts = merge(served, catalogue_kinds())
     quarantined = (quarantine for folder in folders for quarantine in folder.quarantined())
     return Overrides(scripts, tuple(conflicts), tuple(quarantined))
 
@@ -322,8 +321,7 @@ def load_catalogue() -> SourceDefinitions:
 def find_in_catalogue(gvk: GVK) -> ServedDefinition | None:
     """Return the definition of one kind, None if it has none. The rest of the catalogue is not read."""
     path = catalogue_kinds().get(gvk)
-    entries = _layer([path]).entries if path else ()
-    return next((entry for entry in entries if entry.definition.gvk == gvk), None)
+    return next(iter(_layer([path]).entries), None) if path else None
 
 
 def _layer(paths: Iterable[Path]) -> SourceDefinitions:

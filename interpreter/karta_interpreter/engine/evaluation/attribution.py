@@ -82,7 +82,11 @@ def instance_of(component: ComponentRules, ids: Collection[str], pod: Object) ->
     """Return the instance of a pod, "" for one without a name. Raises ComponentNotFoundError for an unknown one."""
     if component.instance_ids is None:
         return ""
-    key = instance_key(component, pod)
+    if component.selector.instance_id is None and len(ids) != 1:
+        raise ComponentNotFoundError(
+            f"{component}: the definition has no componentInstanceSelector, so pods cannot be told apart by instance"
+        )
+    key = next(iter(ids)) if component.selector.instance_id is None else instance_key(component, pod)
     if key is None or key not in ids:
         message = f"pod {pod_name(pod)} is of the instance {key!r}; the object has {', '.join(ids) or 'none'}"
         raise ComponentNotFoundError(f"{component}: {message}")

@@ -20,7 +20,6 @@ from karta_interpreter.base.k8s import (
     pod_requirements,
 )
 from karta_interpreter.definitions.karta import ComponentRules, Definition, Fragments, PodSpec, PodTemplate
-from karta_interpreter.definitions.karta.misread import with_unit
 from karta_interpreter.definitions.karta.validation import repeated
 from karta_interpreter.engine.evaluation import absences, instance_templates, pod_sets, positions, unknown_requests
 from karta_interpreter.engine.explain.count_warnings import count_warnings
@@ -174,9 +173,11 @@ def _incomplete(
             yield about(definition, component, field, query, "no-spec", note, places=reading.places)
         elif not spec.get("containers"):
             fields = ", ".join(spec) or "no fields"
-            advice = (
-                "it has a spec: write podTemplateSpecPath" if is_spec and "spec" in value else f"there are {fields}"
-            )
+            advice = f"there are {fields}"
+            if is_spec and "spec" in value:
+                advice = "it has a spec: write podTemplateSpecPath"
+            elif isinstance(get(spec, ("template", "spec")), dict):
+                advice = "its spec.template is one level further in"
             note = f"{component.name}: {where} has no containers; {advice}"
             yield about(definition, component, field, query, "no-containers", note, places=reading.places)
 
@@ -226,12 +227,7 @@ def amount_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
             ]
         for rule, text in dict.fromkeys(found):
             path = numbers.get((pods.component, request.get("memory", ""))) if rule == "memory-without-unit" else None
-            note = (
-                f"memory is {get(obj, path)} bytes, from {path_expression(path)}: write memory: "
-                f"{with_unit(path_expression(path), str(path[-1]))} in the definition"
-                if path
-                else text
-            )
+            note = f"memory is {get(obj, path)} bytes, from {path_expression(path)}" if path else text
             yield Fact(rule, f"{pods.component}: {note}")
 
 

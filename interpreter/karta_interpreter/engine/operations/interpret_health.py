@@ -22,6 +22,8 @@ def interpret_health(definition: Definition, obj: Object) -> bool:
     Raises InterpretationError for a state that the definition does not know. An error moves nothing.
     """
     health = definition.annotations.health
+    if health is None and definition.status is None:
+        raise InterpretationError(f"definition {definition.name} has no status definition, so there is no health")
     if health is None:
         match, healthy = match_status(definition, obj), healthy_statuses(definition)
         matched = match.matched

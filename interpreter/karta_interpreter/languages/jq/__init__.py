@@ -4,21 +4,18 @@ An expression is parsed to a syntax tree, analysed, and compiled to a `Query`: p
 others in a process that can be stopped. All code about jq, and the only import of the package ``jq``, is in here.
 """
 
-from karta_interpreter.languages.jq.analysis import Execution, Reason, examine, forget_many, most_outputs
+from karta_interpreter.languages.jq.analysis import Execution, Reason, examine, forget_many
 from karta_interpreter.languages.jq.assign import Location
 from karta_interpreter.languages.jq.compiled.costs import CHARACTERS
 from karta_interpreter.languages.jq.compiled.function_body import OutputSink
 from karta_interpreter.languages.jq.compiled.functions import (
-    GENERATORS,
-    PICKERS,
     Argument,
     OutputKind,
     function_of,
-    key_of,
     result_of,
 )
 from karta_interpreter.languages.jq.compiled.reads import Built, mark_all, project, sources
-from karta_interpreter.languages.jq.compiled.singles import Singles, repeats_pieces
+from karta_interpreter.languages.jq.compiled.singles import Singles, repeats_pieces, several
 from karta_interpreter.languages.jq.compiled.values import equal, normal, order_key, to_text, truthy
 from karta_interpreter.languages.jq.compiled.variables import Absent, Unresolved, noting_absent
 from karta_interpreter.languages.jq.query import Query, queries_in, quoted, records_in, take_outputs
@@ -38,8 +35,6 @@ from karta_interpreter.languages.jq.syntax.traversal import (
 
 __all__ = [
     "CHARACTERS",
-    "GENERATORS",
-    "PICKERS",
     "Absent",
     "Argument",
     "Built",
@@ -59,9 +54,7 @@ __all__ = [
     "function_of",
     "is_computed",
     "is_merge",
-    "key_of",
     "mark_all",
-    "most_outputs",
     "normal",
     "noting_absent",
     "order_key",
@@ -75,6 +68,7 @@ __all__ = [
     "render",
     "repeats_pieces",
     "result_of",
+    "several",
     "sources",
     "split_path",
     "take_outputs",

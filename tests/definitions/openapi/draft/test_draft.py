@@ -497,7 +497,7 @@ def test_draft_warns_about_omitted_parts() -> None:
     definition = load_definition(draft(CustomKind.of(crd(fields(a=TEMPLATE, b=TEMPLATE)))).karta)
     assert {(finding.severity, finding.rule) for finding in definition.findings} == {
         (Severity.WARNING, "type-selector-missing"),
-        (Severity.WARNING, "status-mappings-empty"),
+        (Severity.WARNING, "never-healthy"),
     }
 
 

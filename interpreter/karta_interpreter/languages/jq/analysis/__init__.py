@@ -18,12 +18,12 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-from karta_interpreter.languages.jq.analysis.notes import Reason, find_notes, most_outputs
+from karta_interpreter.languages.jq.analysis.notes import Reason, find_notes
 from karta_interpreter.languages.jq.analysis.refusals import find_refusals
 from karta_interpreter.languages.jq.syntax import Node
 from karta_interpreter.languages.jq.syntax.parser import parse
 
-__all__ = ["Execution", "Reason", "Vetting", "examine", "forget_many", "most_outputs", "vet"]
+__all__ = ["Execution", "Reason", "Vetting", "examine", "forget_many", "vet"]
 
 _REMEMBERED: Final = 2**14  # more than a large definition has, which would be parsed twice otherwise
 _KEPT: Final = 256

@@ -62,16 +62,6 @@ def find_notes(node: ast.Node, variables: frozenset[str]) -> tuple[tuple[Reason,
     return Reason.in_order(meter.notes), 0 if growth.cheap else growth.work
 
 
-def most_outputs(node: ast.Node, variables: frozenset[str]) -> int | None:
-    """Return the largest number of outputs of a plain expression, or None if it depends on the input.
-
-    >>> from karta_interpreter.languages.jq.syntax.parser import parse
-    >>> [most_outputs(parse(text), frozenset()) for text in (".a | select(.b)", "{a: .b[]}", "[.b[]]", ".a, .b")]
-    [1, None, 1, 2]
-    """
-    return _Meter(variables).measure(node).count
-
-
 class _Meter:
     """Measures nodes. If a node is not plain, the meter notes that and goes on as if it were."""
 

@@ -359,9 +359,6 @@ _PICKING: Final = _named("limit/2 nth/2")
 GENERATORS: Final = _GENERATING | {key for key, function in FUNCTIONS.items() if function.code is Code.MATCHES}
 """The functions with any number of outputs that an expression may call."""
 
-PICKERS: Final = _PICKING | {key for key, function in FUNCTIONS.items() if function.result is OutputKind.OUTPUT}
-"""The functions that return some of the outputs of their last argument."""
-
 BUILTINS: Final = (
     FUNCTIONS.keys()
     | _GENERATING
