@@ -1,8 +1,10 @@
-"""Data of the package: reasons for differences from Karmada's scripts, as on a page, and the list of the catalogue."""
+"""Data of the package: reasons for differences from Karmada's scripts, and the list of the catalogue."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from karta_interpreter.cli.catalogue import SUMMARIES
 from karta_interpreter.cli.changes import KNOWN_FILE
@@ -10,25 +12,27 @@ from karta_interpreter.cli.render import to_json
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.engine.registered.description import summarize
 
-PAGE = Path(__file__).parents[1] / "developers" / "proofs.md"
-_HEADING = "## Kartas and bundled scripts\n"
-_ROW = re.compile(r"^\| (\S+ \w+(?:, \S+ \w+)*) \| (\w+) \| (.+) \|$", re.MULTILINE)
+REASONS = Path(__file__).parents[1] / "bundled-scripts.yaml"
 
 
 def pages() -> dict[Path, str]:
     """Return the file by its path."""
     known: dict[str, dict[str, str]] = {}
-    for (kind, operation), reason in read_reasons(PAGE.read_text(encoding="utf-8")).items():
+    for (kind, operation), reason in read_reasons(REASONS.read_text(encoding="utf-8")).items():
         known.setdefault(kind, {})[operation] = reason
     entries = sorted(load_catalogue().entries, key=lambda entry: entry.definition.gvk)
     return {KNOWN_FILE: to_json(known), SUMMARIES: to_json([summarize(entry) for entry in entries])}
 
 
 def read_reasons(text: str) -> Mapping[tuple[str, str], str]:
-    """Give the reason for each kind and operation in the page's table, whose rows name one kind or several.
+    """Return the reason for each kind and operation. An entry names one kind or several.
 
-    >>> read_reasons("| ray.io/v1 RayCluster | InterpretHealth | Older than the template is not healthy. |")
-    {('ray.io/v1 RayCluster', 'InterpretHealth'): 'Older than the template is not healthy.'}
+    >>> read_reasons("- {kinds: [ray.io/v1 RayCluster], operation: InterpretHealth, reason: It is older.}")
+    {('ray.io/v1 RayCluster', 'InterpretHealth'): 'It is older.'}
     """
-    rows = _ROW.findall(text.rpartition(_HEADING)[2].partition("\n## ")[0])
-    return {(kind, operation): reason for kinds, operation, reason in rows for kind in kinds.split(", ")}
+    entries: list[dict[str, Any]] = yaml.safe_load(text)
+    reasons: dict[tuple[str, str], str] = {}
+    for entry in entries:
+        for kind in entry["kinds"]:
+            reasons[kind, entry["operation"]] = entry["reason"]
+    return reasons

@@ -1,11 +1,11 @@
-"""What was compared with real controllers, for the console: the table in docs/developers/proofs.md as JSON."""
+"""What was compared with real controllers, for the console: the table of `make reality` as JSON."""
 
 import json
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "developers" / "proofs.md"
+PAGE = ROOT / "tests" / "proofs" / "reality" / "results.md"
 FILE = ROOT / "interpreter" / "karta_interpreter" / "web" / "console" / "reality.json"
 _TABLE = re.compile(r"^\| kind \| controller \|.*\n\|[ -|]*\n((?:\|.*\n)*)", re.MULTILINE)
 _NUMBERS = 3

@@ -221,7 +221,7 @@ def differences_json(changed: Sequence[Difference]) -> list[JSON]:
 
 _FIELD = re.compile(r"`([\w.]+)`")
 KNOWN_FILE = Path(__file__).with_name("known.json")
-"""Written from docs/developers/proofs.md by `make generate`."""
+"""Written from docs/bundled-scripts.yaml by `make generate`."""
 
 
 def reason_of(

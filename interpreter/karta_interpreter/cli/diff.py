@@ -49,7 +49,7 @@ Examples:
 class ChangedAnswer(NamedTuple):
     """A question with different answers.
 
-    ``known`` is the reason in docs/developers/proofs.md, and ``cause`` that of the new answer, if it was asked for.
+    ``known`` is the reason in docs/bundled-scripts.yaml, and ``cause`` that of the new answer, if it was asked for.
     """
 
     question: SourcedCall

@@ -14,10 +14,9 @@ from typing import Final
 from tests.proofs.benchmarks.gate import read_baseline, write_baseline
 from tests.proofs.benchmarks.instructions import instructions
 from tests.proofs.benchmarks.report import fill, number, table
-from tests.proofs.benchmarks.servers import ROOT
 
 _FIGURES: Final = Path(__file__).with_name("pythons.json")
-_PAGE: Final = ROOT / "docs" / "developers" / "proofs.md"
+_PAGE: Final = Path(__file__).parent / "figures.md"
 
 
 def main(build: str) -> int:

@@ -1,7 +1,7 @@
 """``python -m tests.proofs.conformance``: our Lua engine, library and statuses, each with its oracle.
 
 ``--mutants N`` says how many changed copies are made of each case's object. ``--only PART`` runs one part alone.
-``--bench`` measures instead, and writes the tables into docs/developers/proofs.md.
+``--bench`` measures instead, and writes the tables into figures.md.
 """
 
 import argparse
@@ -17,14 +17,14 @@ from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
 
-from docs.tools.write_known import read_reasons
+from docs.tools.write_known import REASONS, read_reasons
 from karta_interpreter.languages.lua.machine import worker
 from tests.catalogue.entries import entries
 from tests.export.forms import pairs
 from tests.proofs.conformance import components, customizations, documents, operators, ours, samples, upstream
 from tests.proofs.conformance.benchmark import benchmark, benchmark_exported, write
 from tests.proofs.conformance.bundle import KINDS, Bundled, load_bundle, name_of
-from tests.proofs.conformance.catalogue import PAGE, compare_catalogue, complaints, describe
+from tests.proofs.conformance.catalogue import compare_catalogue, complaints, describe
 from tests.proofs.conformance.crds import answered, references, sources, stored, validity
 from tests.proofs.conformance.differential import compare, generated_questions
 from tests.proofs.conformance.environment import environment_questions
@@ -49,6 +49,7 @@ from tests.proofs.conformance.toolchain import (
 )
 from tests.proofs.rig.toolchain import BuildError
 
+FIGURES = Path(__file__).parent / "figures.md"
 _MUTANTS = 24
 _MUTANTS_OF_WORKLOADS = 1 / 8
 """How many of them are made where each object has many questions."""
@@ -66,7 +67,7 @@ def main() -> int:
     parser.add_argument(
         "--bench",
         action="store_true",
-        help="measure instead of comparing, and write the tables into docs/developers/proofs.md",
+        help="measure instead of comparing, and write the tables into figures.md",
     )
     parser.add_argument("--mutants", type=int, default=_MUTANTS, help="changed copies per case (%(default)s)")
     parser.add_argument("--only", choices=["samples", "operators"], help="run this part alone")
@@ -94,7 +95,7 @@ def main() -> int:
             for measure, place in ((benchmark, "lua"), (benchmark_exported, "lua-exported")):
                 measured = measure(peer, bundle)
                 _say(measured)
-                write(measured, PAGE, place)
+                write(measured, FIGURES, place)
         return 0
     copies = round(options.mutants * _MUTANTS_OF_WORKLOADS)
     failed = _run_all(
@@ -188,7 +189,7 @@ def _catalogue(program: Path, bundle: list[Bundled]) -> Iterator[str]:
     with Peer(program) as peer:
         found = {name_of(bundled.gvk) for bundled in bundle}
         yield from (f"{kind} is bundled, or KINDS of bundle.py has it, and not both" for kind in sorted(found ^ KINDS))
-        pairs, reasons = compare_catalogue(peer, bundle), read_reasons(PAGE.read_text())
+        pairs, reasons = compare_catalogue(peer, bundle), read_reasons(REASONS.read_text(encoding="utf-8"))
         for line in describe(pairs, reasons):
             _say(line)
         yield from complaints(pairs, reasons)

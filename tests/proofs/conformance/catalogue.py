@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 
+from docs.tools.write_known import REASONS
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.definitions.karta import catalogue_files
@@ -17,7 +17,6 @@ from tests.proofs.conformance.comparison import disagreement
 from tests.proofs.conformance.peer import Peer
 from tests.proofs.conformance.question import Outcome, Question
 
-PAGE = Path(__file__).parents[3] / "docs" / "developers" / "proofs.md"
 _SHOWN_LINES = 12
 
 
@@ -54,9 +53,9 @@ def complaints(pairs: Sequence[Pair], reasons: Mapping[tuple[str, str], str]) ->
     differing = {(pair.kind, pair.operation) for pair in pairs if pair.different}
     for pair in pairs:
         if pair.different and (pair.kind, pair.operation) not in reasons:
-            yield f"{pair.kind} {pair.operation} differs, and {PAGE.name} gives no reason"
+            yield f"{pair.kind} {pair.operation} differs, and {REASONS.name} gives no reason"
     for kind, operation in sorted(reasons.keys() - differing):
-        yield f"{kind} {operation} does not differ any more: remove its reason from {PAGE.name}"
+        yield f"{kind} {operation} does not differ any more: remove its reason from {REASONS.name}"
 
 
 def describe(pairs: Iterable[Pair], reasons: Mapping[tuple[str, str], str]) -> Iterator[str]:

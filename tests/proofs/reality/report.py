@@ -1,4 +1,4 @@
-"""The tables of docs/developers/proofs.md: what was compared for each kind, and which differences are accepted."""
+"""The tables of results.md: what was compared for each kind, and which differences are accepted."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +9,7 @@ from tests.proofs.reality.controller import Controller
 from tests.proofs.reality.findings import Outcome
 from tests.proofs.rig.binaries import KUBERNETES
 
-PAGE = Path(__file__).parents[3] / "docs" / "developers" / "proofs.md"
+PAGE = Path(__file__).parent / "results.md"
 _DRAFT = "draft"
 _SUBJECTS = {
     "components": "counts and requests",

@@ -1,7 +1,7 @@
 """Groups of pods that are placed together or not at all, as plain data for a scheduler.
 
 Source: `pkg/instructions` of the Karta project for rules and keys, and `pkg/podgrouper` of the KAI Scheduler for the
-use of them in a scheduler. docs/developers/proofs.md has the differences.
+use of them in a scheduler. tests/proofs/conformance/karta/differences.md has the differences.
 
 Some pods of a group may not exist yet when its minimum is computed, so the definition counts them. Counted are all pods
 of the components whose pods get the same keys. If the keys separate instances, only one instance counts. If they

@@ -16,7 +16,7 @@ from karta_interpreter.languages.jq.syntax.traversal import parts_of
 
 
 class Reading(StrEnum):
-    """One difference; docs/query.md has those of expressions, docs/developers/proofs.md the others."""
+    """One difference; docs/query.md has those of expressions, karta/differences.md the others."""
 
     NULL = "iterating null yields nothing"
     PRODUCT = "`*` multiplies numbers and nothing else"

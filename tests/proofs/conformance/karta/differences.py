@@ -17,7 +17,7 @@ _NULL_ITERATED = re.compile(r"cannot iterate over: null$")
 _NO_PATH = re.compile(r"invalid path on iterating against: array \(.*\)$", re.DOTALL)
 _SILENT_POD = re.compile(r"^failed to extract replica key from path .*: query result is empty (<nil>)?$")
 _WRITTEN = (
-    "Values are written through `min`, `max`, products and functions as well ([query.md](../query.md#writing-back)), "
+    "Values are written through `min`, `max`, products and functions as well (query.md), "
     "but not through slices, into a list that is null, or through an expression that gives null and names no place."
 )
 _NO_RESULTS = "instance ids count (1) does not match results count (0)"
@@ -25,7 +25,7 @@ _NO_RESULTS = "instance ids count (1) does not match results count (0)"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A reason why an answer may differ. ``row`` is a text of docs/developers/proofs.md or docs/query.md."""
+    """A reason why an answer may differ. ``row`` is a text of differences.md or docs/query.md."""
 
     row: str
     explains: Callable[[Fact], bool]
