@@ -155,7 +155,7 @@ def _series() -> Iterator[tuple[str, str, list[str], str]]:
     shown.show_budget(Budget())
     for gauge in [name for name in GAUGES if name != "definitions_bytes"]:
         shown.show(gauge, lambda: 0.0)
-    fight = Fight("", "", "", "", "", "", "", "", (), begin=0.0, last=0.0, end=inf, remedy="")
+    fight = Fight("", "", "", "", "", "", "", "", (), begin=0.0, last=0.0, end=inf, retain="")
     shown.fights.present[b""] = {"": fight}
     kind = GVK("example.org", "v1", "Mill")
     scripts = Scripts([Script("Retain", "", "mine")])

@@ -60,7 +60,7 @@ def shown() -> dict[str, set[str]]:
     metrics.show_budget(Budget())
     for gauge in GAUGES.keys() - {"definitions_bytes"}:
         metrics.show(gauge, lambda: 0.0)
-    fight = Fight("", "", "", "", "", "", "", "", (), begin=0.0, last=0.0, end=inf, remedy="")
+    fight = Fight("", "", "", "", "", "", "", "", (), begin=0.0, last=0.0, end=inf, retain="")
     metrics.fights.present[b""] = {"": fight}
     found: dict[str, set[str]] = {"up": set()}
     for line in metrics.render().decode().splitlines():

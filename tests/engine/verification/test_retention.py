@@ -119,7 +119,7 @@ def test_fields_of_other_managers_have_to_be_kept(obj: Thing, verdict: Verdict, 
 def test_label_that_leaves_replicas_to_the_member_ends_the_fight() -> None:
     obj = _member(("karmada-controller-manager", lambda _: None, ""), _SCALE)
     (found,) = judged(Question.RETAIN, evidence(obj))
-    assert found.fix.startswith("label the template resourcetemplate.karmada.io/retain-replicas=true")
+    assert found.fix == "- .spec.replicas"
 
     obj["metadata"]["labels"] = {"resourcetemplate.karmada.io/retain-replicas": "true"}
     assert verdicts(Question.RETAIN, evidence(obj)) == [(OK, "")]
@@ -164,7 +164,7 @@ def test_job_in_a_queue(job: Thing, expected: list[tuple[Verdict, str]]) -> None
 def test_line_that_keeps_a_field_is_given() -> None:
     (found,) = judged(Question.RETAIN, evidence(_member(_PAUSE)))
 
-    assert found.fix.startswith("add to karta-interpreter.io/retain `- unset: .spec.paused`")
+    assert found.fix == "- unset: .spec.paused"
 
 
 def test_added_element_of_a_list_counts() -> None:
@@ -247,17 +247,17 @@ def test_count_below_a_section_that_an_autoscaler_writes_is_found() -> None:
 
     (found,) = judged(Question.RETAIN, evidence(scaled), Karta.load(_SHOPS))
     assert found.reason == "kube-controller-manager writes .spec.till.size, and Retain does not keep it"
-    assert found.fix.startswith("label the template resourcetemplate.karmada.io/retain-replicas=true")
+    assert found.fix == "- .spec.till.size"
 
 
 @pytest.mark.parametrize(
     ("required", "fix"),
     [
-        pytest.param([], "add to karta-interpreter.io/retain `- unset: .spec.mode`", id="the-template-may-lack-it"),
-        pytest.param(["mode"], "add to karta-interpreter.io/retain `- .spec.mode`", id="every-template-has-it"),
+        pytest.param([], "- unset: .spec.mode", id="the-template-may-lack-it"),
+        pytest.param(["mode"], "- .spec.mode", id="every-template-has-it"),
     ],
 )
-def test_remedy_of_a_required_field_works_for_templates_that_have_it(required: list[str], fix: str) -> None:
+def test_line_of_a_required_field_works_for_templates_that_have_it(required: list[str], fix: str) -> None:
     shop = _shop(("operator", _set("spec", "mode", value="closed"), ""))
     schema = {"properties": {"spec": {"properties": {"mode": {"type": "string"}}, "required": required}}}
     version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
@@ -266,4 +266,4 @@ def test_remedy_of_a_required_field_works_for_templates_that_have_it(required: l
 
     found = verify(Karta.load(_SHOPS).definition, evidence(shop), crd)
     (judgement,) = (each for each in found if each.question == Question.RETAIN)
-    assert judgement.fix.startswith(fix)
+    assert judgement.fix == fix

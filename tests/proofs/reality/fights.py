@@ -1,4 +1,5 @@
-"""Fights on real API servers: what overwrites Karmada's values is named by field and manager, and its remedy ends it.
+"""Fights on real API servers: what overwrites Karmada's values is named by field and manager, and the line of
+`retain` that is named with it ends it.
 
 Each object of the member has a controller of its own that insists on a value, or Kubernetes' own autoscaler, and a
 webhook that defaults and overwrites. Karmada's part is that of its objectwatcher: it writes the template through Retain
@@ -61,8 +62,6 @@ _KARMADA, _OPERATOR, _AUTOSCALER, _UNKNOWN = (
     "unknown",
 )
 _OWN = {"work.karmada.io/name": "w", "work.karmada.io/namespace": "karmada-es-member1"}
-_RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
-_LINE = re.compile("`(.*)`")
 
 Edit = Callable[[Object, int], None]
 """Changes an object; also gets how often it has before."""
@@ -212,7 +211,7 @@ def promise() -> str:
     fights, others = len([*_fights()]), len([*_legitimate()])
     return (
         f"Of the fights of {fights} other writers with Karmada the server has to name at least {_NAMED:.0%}, "
-        f"its remedies have to end at least {_ENDED:.0%}, and it may name none of {others} legitimate series."
+        f"the lines of `retain` have to end at least {_ENDED:.0%}, and it may name none of {others} legitimate series."
     ).replace("%", " %")
 
 
@@ -236,8 +235,8 @@ def _judged(ring: Ring, say: Say) -> bool:
         f"{one.name}: {[*ring.named[one.name]]}" for one in ring.series if not one.fought and ring.named[one.name]
     ]
     for one in fights:
-        at, line = ring.named[one.name].get(one.fought, (0.0, {"manager": "", "remedy": ""}))
-        say(f"{one.name:<45} {f'{at:4.0f} s' if at else 'unnamed'}  {line['manager']}  {line['remedy'] or 'no remedy'}")
+        at, line = ring.named[one.name].get(one.fought, (0.0, {"manager": "", "retain": ""}))
+        say(f"{one.name:<45} {f'{at:4.0f} s' if at else 'unnamed'}  {line['manager']}  {line['retain'] or 'no line'}")
     ended = [one for part in _parts(named) for one in _ended(ring, part)]
     for one in ring.series:
         for error in one.errors[:1]:
@@ -250,7 +249,7 @@ def _judged(ring: Ring, say: Say) -> bool:
         for each in found:
             say(f"{what}: {each}")
     say(
-        f"{len(fights)} fights: {len(named)} named, {len(ended)} ended by their remedies; "
+        f"{len(fights)} fights: {len(named)} named, {len(ended)} ended by the lines of `retain`; "
         f"{len(ring.series) - len(fights)} legitimate series: {len(alarms)} named"
     )
     return not alarms and len(named) >= _NAMED * len(fights) and len(ended) >= _ENDED * len(fights)
@@ -271,13 +270,11 @@ def _parts(named: list[Series]) -> Iterator[list[Series]]:
 
 
 def _ended(ring: Ring, fights: list[Series]) -> list[Series]:
-    """Follow the remedies; return the fights in which Karmada's updates succeed, and change nothing any more."""
+    """Add the lines; return the fights in which Karmada's updates succeed, and change nothing any more."""
     lines: dict[GVK, dict[str, None]] = {one.kind: {} for one in fights}
     for one in fights:
-        remedies = [ring.named[one.name][field][1]["remedy"] for field in (one.fought, one.later) if field]
-        if any(_RETAIN_REPLICAS in remedy for remedy in remedies):
-            one.template["metadata"].setdefault("labels", {})[_RETAIN_REPLICAS] = "true"
-        lines[one.kind] |= dict.fromkeys(line for remedy in remedies for line in _LINE.findall(remedy))
+        fields = [field for field in (one.fought, one.later) if field]
+        lines[one.kind] |= dict.fromkeys(ring.named[one.name][field][1]["retain"] for field in fields)
     for kind, added in lines.items():
         karta = yaml.safe_load(catalogue_kinds()[kind].read_text(encoding="utf-8"))
         annotations = karta["metadata"].setdefault("annotations", {})

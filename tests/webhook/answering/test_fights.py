@@ -1,8 +1,7 @@
-"""Fights between Karmada and somebody in a member, as a server finds and shows them, and their remedies."""
+"""Fights between Karmada and somebody in a member, as a server finds them, and the lines that end them."""
 
 import copy
 import math
-import re
 import sys
 import tracemalloc
 from collections import OrderedDict
@@ -34,8 +33,6 @@ from tests.webhook.logs import capture_logs
 from tests.webhook.process.process import KARTAS
 
 ROUNDS = 8
-_LINE = re.compile("`(.*)`")
-REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 
 
 @pytest.fixture(scope="module")
@@ -62,12 +59,12 @@ def fought(store: Store, kind: str, write: Write, made: Thing | None = None) -> 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("kind", [*KINDS][:: 1 if SWEEPS_ALL else 3])
-def test_fights_are_named_by_their_field_and_ended_by_their_remedies(store: Store, kind: str, tmp_path: Path) -> None:
+def test_fights_are_named_by_their_field_and_ended_by_their_lines(store: Store, kind: str, tmp_path: Path) -> None:
     fields, lines = {}, {}
     for name, (write, _) in WRITES.items():
         found = fought(store, kind, write).fights
         fields[name] = [(fight.field, fight.manager, fight.cluster) for fight in found]
-        lines[name] = [line for fight in found for line in _LINE.findall(fight.remedy)]
+        lines[name] = [fight.retain for fight in found]
     # Without keys replicatedJobs is atomic: who takes anything out of it has written all of it.
     unknown: set[str] = set() if kind == "JobSet" else {"a dropped field"}
     assert fields == {
@@ -109,33 +106,27 @@ def suspend(thing: Thing, _: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "write", "field", "remedy"),
+    ("kind", "write", "field", "line"),
     [
-        ("Deployment", scaled(lambda _: 9), ".spec.replicas", f"label the template {REPLICAS}=true: "),
-        ("LeaderWorkerSet", scaled(lambda _: 9), ".spec.replicas", f"label the template {REPLICAS}=true: "),
-        ("RayCluster", ray_scales, ".spec.workerGroupSpecs[].replicas", f"label the template {REPLICAS}=true: "),
-        ("JobSet", suspend, ".spec.suspend", "leave .spec.suspend out of the template: "),
+        ("Deployment", scaled(lambda _: 9), ".spec.replicas", "- .spec.replicas"),
+        ("RayCluster", ray_scales, ".spec.workerGroupSpecs[].replicas", "- .spec.workerGroupSpecs[].replicas"),
+        ("JobSet", suspend, ".spec.suspend", "- .spec.suspend"),
     ],
-    ids=["replicas", "replicas of a CRD", "replicas of a group", "a switch"],
+    ids=["replicas", "replicas of a group", "a switch"],
 )
-def test_remedy_of_fight_ends_it(store: Store, kind: str, write: Write, field: str, remedy: str) -> None:
+def test_line_of_retain_ends_fight_about_count_or_switch(
+    store: Store, kind: str, write: Write, field: str, line: str, tmp_path: Path
+) -> None:
     made = template(kind, **({"suspend": False} if write is suspend else {}))
     member = Member(store, made)
     for number in range(3):
         member.round(write, number)
     (fight,) = member.fights
-    assert (fight.field, fight.remedy[: len(remedy)]) == (field, remedy)
-    # The remedy ends it, and an edit of anything else still arrives.
-    if write is suspend:
-        del member.template["spec"]["suspend"]
-    else:
-        member.template["metadata"]["labels"][REPLICAS] = "true"
-    pods(kind, member.template)["spec"]["priorityClassName"] = "high"
-    member.now = fight.end
+    assert (fight.field, fight.retain) == (field, line)
+    ended = Member(_with_lines(kind, [line], tmp_path), made)
     for number in range(4):
-        member.round(write, number)
-    assert member.fights == []
-    assert pods(kind, member.live)["spec"]["priorityClassName"] == "high"
+        ended.round(write, number)
+    assert ended.fights == []
 
 
 def edit(replicas: Callable[[int], int]) -> Callable[[Member, int], None]:
@@ -147,7 +138,7 @@ def no_edit(_: Member, __: int) -> None:
 
 
 RETAINED = template("Deployment")
-RETAINED["metadata"]["labels"][REPLICAS] = "true"
+RETAINED["metadata"]["labels"]["resourcetemplate.karmada.io/retain-replicas"] = "true"
 UNSET = template("Deployment")
 del UNSET["spec"]["replicas"]
 RAY = template("RayCluster", enableInTreeAutoscaling=True)
@@ -211,7 +202,7 @@ def test_fight_is_logged_once_without_secrets(store: Store) -> None:
     )
     assert (line["karmada"], line["member"]) == ("a text of 6 characters", "a text of 12 characters")
     assert line["begin"] == "2023-11-14T22:13:25+00:00"
-    assert line["remedy"].endswith("template edits of it no longer arrive, in all objects of the kind")
+    assert line["retain"].startswith("- .spec.template")
     assert "s3cr3t" not in str(line)
 
 
@@ -219,14 +210,14 @@ def select_nodes(thing: Thing, _: int) -> None:
     pods("Deployment", thing)["spec"].update(priorityClassName="high", nodeSelector={"a": "b"})
 
 
-def test_every_fight_of_an_object_is_named_with_a_remedy_and_other_fields(store: Store) -> None:
+def test_every_fight_of_an_object_is_named_with_a_line_and_other_fields(store: Store) -> None:
     member = Member(store, template("Deployment"))
     for number in range(3):
         member.round(select_nodes, number)
     path = KINDS["Deployment"][1]
     one, other = f"{path}.spec.priorityClassName", f"{path}.spec.nodeSelector"
     assert [(fight.field, [*fight.others]) for fight in member.fights] == [(one, [other]), (other, [one])]
-    assert [*map(bool, (fight.remedy for fight in member.fights))] == [True, True]
+    assert [fight.retain for fight in member.fights] == [f"- {one}", f"- unset: {other}"]
 
 
 def both(thing: Thing, number: int) -> None:
@@ -295,14 +286,14 @@ spec:
 
 
 @pytest.mark.parametrize(
-    ("kind", "overrides", "lines"),
+    ("kind", "overrides", "line"),
     [
-        pytest.param("GrainMill", "", ["- .spec.stones"], id="inline"),
-        pytest.param("GrainMill", SCRIPT, [], id="script"),
-        pytest.param("Treadmill", "", [], id="child"),
+        pytest.param("GrainMill", "", "- .spec.stones", id="inline"),
+        pytest.param("GrainMill", SCRIPT, "", id="script"),
+        pytest.param("Treadmill", "", "- .spec.stones", id="child"),
     ],
 )
-async def test_fight_is_seen_in_every_lane(kind: str, overrides: str, lines: list[str], tmp_path: Path) -> None:
+async def test_fight_is_seen_in_every_lane(kind: str, overrides: str, line: str, tmp_path: Path) -> None:
     (tmp_path / "retain.yaml").write_text(overrides)
     made = Store([KARTAS], catalogue=False, overrides=[tmp_path])
     made.load()
@@ -328,10 +319,10 @@ async def test_fight_is_seen_in_every_lane(kind: str, overrides: str, lines: lis
         "field": ".spec.stones",
         "cluster": "member1",
         "manager": "miller",
-        "remedy": fight.remedy,
+        "retain": fight.retain,
     }
     assert [(sample.labels, sample.value) for sample in metric.samples] == [(labels, 1)]
-    assert _LINE.findall(fight.remedy) == lines
+    assert fight.retain == line
 
 
 def entries(number: int) -> list[Thing]:

@@ -1,1 +1,1 @@
-"""Fights between Karmada and another writer in a member: detected by who wrote the fields, ended by a remedy."""
+"""Fights between Karmada and another writer in a member: detected by who wrote the fields."""

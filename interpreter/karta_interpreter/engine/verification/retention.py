@@ -25,7 +25,7 @@ from karta_interpreter.engine.fights.rounds import (
     element_key,
     field_of,
     owners,
-    remedy,
+    retain_line,
 )
 from karta_interpreter.engine.operations import Call, Operation, interpret, is_queued
 from karta_interpreter.engine.verification.evidence import Evidence
@@ -52,7 +52,7 @@ def judge_retention(definition: Definition, evidence: Evidence, schema: Object) 
     if definition.answers(call.operation):
         retained = interpret(definition, call, reader=evidence.reader)["retained"]
     fights = grouped((difference.field, difference) for difference in differences(retained, observed, theirs))
-    yield from (_judged(definition, desired, observed, first) for first, *_ in fights.values())
+    yield from (_judged(definition, observed, first) for first, *_ in fights.values())
 
 
 def template_of(
@@ -88,7 +88,7 @@ def _containers(definition: Definition, obj: Object) -> list[tuple[str, bool]] |
         return None
 
 
-def _judged(definition: Definition, desired: Object, observed: Object, difference: FieldDifference) -> Judgement:
+def _judged(definition: Definition, observed: Object, difference: FieldDifference) -> Judgement:
     manager, field = difference.writer.manager if difference.writer else "another manager", difference.field
     if difference.ours is NOTHING:  # the template may have the field in another form
         if AMOUNT.search(field):
@@ -104,7 +104,7 @@ def _judged(definition: Definition, desired: Object, observed: Object, differenc
         f"{manager} writes {field}, and Retain does not keep it",
         "",
         _FIELD,
-        remedy(definition, desired, observed, difference),
+        "" if definition.scripts.of(Operation.RETAIN) else retain_line(difference),
     )
 
 

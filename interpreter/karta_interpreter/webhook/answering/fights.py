@@ -8,24 +8,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from math import inf
-from typing import Final, TypeAlias
+from typing import Final
 
 import orjson
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, NOTHING, annotation, patched
-from karta_interpreter.engine.fights.rounds import Comparison, FieldDifference, advanced, compared, remedy
+from karta_interpreter.engine.fights.rounds import Comparison, FieldDifference, advanced, compared, retain_line
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.answering.lanes import OBSERVED_KEY, is_large_body
 from karta_interpreter.webhook.answering.load import InterruptedWork
 from karta_interpreter.webhook.answering.pending_call import OF_CONTENT, SUCCESS, Answer, PendingCall
 from karta_interpreter.webhook.log import log
-from karta_interpreter.webhook.wire import Request
 
 _RETAIN: Final = Operation.RETAIN.value
 # The keys of metadata as Go sorts them. No text of an object can have these bytes: its quotes are escaped.
@@ -46,8 +43,6 @@ _LARGEST: Final = 2**18
 _MOST_FIGHTS, _MOST_SERIES, _MOST_FIELDS, _LONGEST = 1000, 100, 20, 256
 _OTHERS, _UNKNOWN = "others", "unknown"
 
-Remedied: TypeAlias = Callable[[FieldDifference], str]
-
 
 @dataclass(frozen=True, slots=True)
 class Fight:
@@ -55,7 +50,8 @@ class Fight:
 
     ``ours`` and ``theirs`` are the values of Karmada and of the member in readable form. ``others`` are the other
     fields in which both sides differ, whatever the reason. Times are in seconds since 1970. A fight is over at its
-    ``end``, unless there is another round. ``remedy`` says how to end it, and at which price.
+    ``end``, unless there is another round. ``retain`` is the line of the annotation that would end it, "" if a script
+    answers.
     """
 
     kind: str
@@ -70,7 +66,7 @@ class Fight:
     begin: float
     last: float
     end: float
-    remedy: str
+    retain: str
 
 
 class Fights(Collector):
@@ -96,7 +92,7 @@ class Fights(Collector):
         """By the uids of the objects, and by their fields."""
 
     def see(self, call: PendingCall, answer: Answer) -> None:
-        """Take note of a call of Retain, unless it is large. Look for a remedy if the call was answered inline."""
+        """Take note of a call of Retain, unless it is large."""
         if call.request.operation_name != _RETAIN or not call.definition or answer.code != SUCCESS:
             return
         at, body = self._clock(), call.body
@@ -133,29 +129,27 @@ class Fights(Collector):
         if len(self._rounds) > MOST_OBJECTS:
             self._rounds.popitem(last=False)
         if fought:
-            remedied = partial(remedy, call.definition, desired, observed) if call.definition else None
             cluster = (annotation(observed, "work.karmada.io/namespace") or "").removeprefix("karmada-es-")[:_LONGEST]
-            self._enter(uid, call.request, cluster, comparison, fought, remedied if answer.is_inline else None, now)
+            self._enter(uid, call, cluster, comparison, fought, now)
 
     def _enter(
         self,
         uid: bytes,
-        request: Request,
+        call: PendingCall,
         cluster: str,
         comparison: Comparison,
         fought: Sequence[tuple[FieldDifference, float]],
-        remedied: Remedied | None,
         now: float,
     ) -> None:
         """Enter the fights of an object: those that are known, and as many others as there is room for."""
-        free = _MOST_FIGHTS - len(self.current())
+        request, free = call.request, _MOST_FIGHTS - len(self.current())
+        has_script = call.definition is not None and bool(call.definition.scripts.of(_RETAIN))
         kind = f"{request.gvk.api_version}/{request.gvk.kind}" if request.gvk else ""
         fields = dict.fromkeys(difference.field for difference in comparison.differences)
         before = self.present.get(uid, {})
         begun = [pair for pair in fought if pair[0].field not in before][:free]
-        remedies = self._remedies(kind, [difference for difference, _ in begun], remedied)
         for difference, begin in [*(pair for pair in fought if pair[0].field in before), *begun]:
-            field, ours, theirs, writer, _ = difference
+            field, writer = difference.field, difference.writer
             known = before.get(field)
             fight = Fight(
                 kind=kind,
@@ -163,14 +157,14 @@ class Fights(Collector):
                 namespace=request.namespace,
                 name=request.name,
                 field=field,
-                ours=shown(ours),
-                theirs=shown(theirs),
+                ours=shown(difference.ours),
+                theirs=shown(difference.theirs),
                 manager=writer.manager if writer else _UNKNOWN,
                 others=(*(other for other in fields if other != field),)[:_MOST_FIELDS],
                 begin=known.begin if known else begin,
                 last=now,
                 end=now + max(_SHORTEST, now - begin),
-                remedy=known.remedy if known else remedies.get(field, ""),
+                retain="" if has_script else retain_line(difference),
             )
             self.present.setdefault(uid, {})[field] = fight
             if not known:
@@ -185,23 +179,13 @@ class Fights(Collector):
                     manager=fight.manager,
                     others=fight.others,
                     begin=datetime.fromtimestamp(fight.begin, UTC).isoformat(timespec="seconds"),
-                    remedy=fight.remedy,
+                    retain=fight.retain,
                 )
-
-    def _remedies(self, kind: str, differences: Sequence[FieldDifference], remedied: Remedied | None) -> dict[str, str]:
-        """Return the remedies that are found in time, by field."""
-        # One object is tried for all objects of a kind.
-        remedies = {fight.field: fight.remedy for fight in self.current() if fight.kind == kind}
-        with suppress(InterpreterError, InterruptedWork), self.limited():
-            for difference in differences:
-                if remedied and difference.field not in remedies:
-                    remedies[difference.field] = remedied(difference)
-        return remedies
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metric: objects by kind, field, cluster and manager."""
         description = "Objects in which Karmada and a manager in a member overwrite each other's value of a field."
-        names = "kind", "field", "cluster", "manager", "remedy"
+        names = "kind", "field", "cluster", "manager", "retain"
         metric = GaugeMetricFamily("karta_interpreter_fights", description, labels=names)
         fights = Counter(tuple(getattr(fight, name) for name in names) for fight in self.current())
         shown = fights.most_common(_MOST_SERIES)
