@@ -21,7 +21,6 @@ def pages() -> dict[Path, str]:
     found: dict[str, list[dict[str, object]]] = {}
     for line in table[1].splitlines():
         kind, controller, cases, *cells = _cells(line)
-        # A cell such as "9 of 11" counts objects of a draft, not comparisons of the definition.
         *numbers, accepted = (int(cell) if cell.isdigit() else 0 for cell in cells)
         subjects = {name: number for name, number in zip(head[_NUMBERS:], numbers, strict=False) if number}
         found.setdefault(kind, []).append(

@@ -22,11 +22,9 @@ from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.replay import Replay
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.check import contradictions
-from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.definitions.sources.informer import Pace
 from karta_interpreter.definitions.sources.reference_cache import ReferenceCache
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
-from karta_interpreter.engine.drafting.drafting import draft_from
 from karta_interpreter.engine.fights.rounds import advanced, compared
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, interpret
 from karta_interpreter.engine.operations.left_out import resources_left_out
@@ -166,22 +164,6 @@ def _verify_groups(pods: int, groups: int) -> Callable[[], object]:
     shown = evidence(workload("ray.io/v1", "RayCluster", spec, {}), *own)
     definition = Karta.for_object(shown.object).definition
     return lambda: verify(definition, replace(shown))
-
-
-def _draft(objects: int, pods: int, fields: int) -> Callable[[], object]:
-    """Objects of an unknown kind, with pods and fields."""
-    shown = []
-    for number in range(objects):
-        template = {"spec": {"containers": [container()]}}
-        spec = {
-            "size": 1 if number else pods,
-            "template": template,
-            **{f"f{each}": {"g": f"v{each}"} for each in range(fields)},
-        }
-        own = [pod(each, owner=f"it{number}") for each in range(1 if number else pods)]
-        shown.append(evidence(workload("example.io/v1", "Mill", spec, {}, uid=f"it{number}"), *own))
-    kind = CustomKind("crd", GVK.of(shown[0].object), {})
-    return lambda: draft_from(kind, shown)
 
 
 def _karta(children: int, statuses: int) -> Any:
@@ -342,7 +324,6 @@ PATHS: dict[str, Path] = {
     "lint": Path({"statements": 40, "names": 40}, _lint),
     "verify numbers": Path({"groups": 40, "fields": 400}, _verify_numbers),
     "verify groups": Path({"pods": 40, "groups": 40}, _verify_groups),
-    "draft": Path({"objects": 4, "pods": 8, "fields": 8}, _draft),
     "review": Path({"children": 40, "statuses": 40, "kinds": 40}, _review),
     "types": Path({"children": 20, "statuses": 20}, _types),
     "console": Path({"children": 20, "elements": 40}, _console),

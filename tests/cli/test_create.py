@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -81,7 +82,8 @@ spec:
           # CHECK: only its name says that this is a pod's definition.
           podTemplateSpecPath: .spec.ovens[].podTemplate
         scaleDefinition:
-          replicasPath: .spec.ovens[] | .replicas // 1
+          # CHECK: how many pods has an object without .spec.ovens[].replicas? The schema has no default.
+          replicasPath: .spec.ovens[].replicas
         podSelector:
           # CHECK: which label of a pod has the id of its instance? This one is made up.
           componentInstanceSelector:
@@ -101,7 +103,7 @@ def test_draft_is_yaml_with_comments(run: Run) -> None:
 
     assert result.exit_code == 0, result.output
     assert result.stdout == DRAFT
-    assert result.stderr == "example.io/v1, Kind=Bakery: 4 places to CHECK\n"
+    assert result.stderr == "example.io/v1, Kind=Bakery: 5 places to CHECK\n"
 
 
 def test_draft_can_be_validated(run: Run, files: Path) -> None:
@@ -153,6 +155,24 @@ def test_impossible_draft_is_an_error(run: Run, options: tuple[str, ...], code: 
 
     assert (result.exit_code, result.stdout) == (code, "")
     assert message in result.stderr
+
+
+def test_components_are_chosen_by_name(run: Run, files: Path) -> None:
+    crd: Any = yaml.safe_load(CRD.format(kind="Bakery"))
+    properties = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    ovens = properties.pop("ovens")
+    properties |= {f"oven{number}": ovens for number in range(11)}
+    (files / "crd.yaml").write_text(yaml.safe_dump(crd))
+
+    refused = run("create", "karta", "--crd", "crd.yaml")
+    assert refused.exit_code == 2
+    assert "there are 11 components, choose some with --component: oven0 (.spec.oven0[].podTemplate)" in refused.stderr
+    two = run("create", "karta", "--crd", "crd.yaml", "--component", "oven3", "--component", "oven5")
+    structure = yaml.safe_load(two.stdout)["spec"]["structureDefinition"]
+    assert [child["name"] for child in structure["childComponents"]] == ["oven3", "oven5"]
+    unknown = run("create", "karta", "--crd", "crd.yaml", "--component", "ovn3")
+    assert unknown.exit_code == 2
+    assert "there is no component ovn3; did you mean oven3?" in unknown.stderr
 
 
 def test_draft_without_pods_is_a_warning(run: Run) -> None:

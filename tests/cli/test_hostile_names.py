@@ -104,7 +104,6 @@ def _hostile(files: Path) -> None:
         pytest.param("test suite", id="a case of a suite"),
         pytest.param("test -f karta.yaml wrong", id="an operation that there is not"),
         pytest.param("verify shown -f unnamed.yaml", id="pods of a folder"),
-        pytest.param("create karta --from shown", id="a draft of a folder"),
         pytest.param("explain -f unnamed.yaml object.yaml", id="an explanation"),
         pytest.param("diff --from karta.yaml --to unnamed.yaml object.yaml", id="two definitions"),
         pytest.param("query .metadata.name object.yaml", id="a value"),

@@ -46,7 +46,6 @@ _MISTAKEN_FILES = {
     "query the object": ("query", "object.yaml", ".spec"),
     "export the definition": ("export", "customization", "kind/karta.yaml"),
     "interpret by the catalogue": ("interpret", "object.yaml"),
-    "draft from no pods": ("create", "karta", "--object", "object.yaml", "--pods", "empty.yaml"),
     "list a folder of objects": ("catalogue", "list", "--kartas", "object.yaml"),
     "interpret by no file": ("interpret", "object.yaml", "-f", "empty"),
     "interpret alone": ("interpret", "object.yaml", "-f", "kind/karta.yaml"),

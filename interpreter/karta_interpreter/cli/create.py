@@ -2,24 +2,22 @@
 
 import shlex
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 
-from karta_interpreter.base.findings import count, escaped, listed
+from karta_interpreter.base.findings import count, did_you_mean, escaped, listed
 from karta_interpreter.base.k8s import GVK, Object, edit, grouped
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.yaml_writer import WIDTH, to_authored_yaml
 from karta_interpreter.cli.calls import Arguments, ask
-from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of, with_cluster
+from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of
 from karta_interpreter.cli.diff_input import MEMBERS
-from karta_interpreter.cli.draft_evidence import Shown, chosen_kind, from_files, from_folder, from_member
 from karta_interpreter.cli.explain import warnings_text
 from karta_interpreter.cli.files import EMPTY, check_stdin, named, read_crds, read_objects, write_files
 from karta_interpreter.cli.options import (
-    FOLDER,
     LATER,
     NO_OBJECT,
     definitions,
@@ -29,13 +27,11 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import NAME, CommandGroup, Problem, UsageProblem
 from karta_interpreter.cli.render import Data, findings_text, one_line, say
-from karta_interpreter.cli.verify import causes_text, summary, verify_all
 from karta_interpreter.definitions.karta import example_files
-from karta_interpreter.definitions.karta.loading import load_definition, load_documents
+from karta_interpreter.definitions.karta.loading import load_documents
 from karta_interpreter.definitions.openapi.check import contradictions
-from karta_interpreter.definitions.openapi.draft import Draft, draft
+from karta_interpreter.definitions.openapi.draft import Components, Draft, components_of, draft
 from karta_interpreter.definitions.openapi.schema import CustomKind
-from karta_interpreter.engine.drafting.drafting import draft_from
 from karta_interpreter.engine.explain import never_found, warnings_about
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from karta_interpreter.engine.suites import OBJECT_KEYS, OBJECTS, case_of, home_of, without_server_fields
@@ -49,87 +45,55 @@ def command() -> None:
 _KARTA_EXAMPLES = """\b
 Examples:
   karta-interpreter create karta --crd crd.yaml
-  karta-interpreter create karta --context member1 --kind rabbitmqcluster
-  karta-interpreter create karta --from evidence --kind rabbitmqcluster --crd crd.yaml
-  karta-interpreter create karta --object clusters.yaml --pods pods.yaml
+  karta-interpreter create karta --crd crds.yaml --kind rabbitmqcluster --version v1beta1
+  karta-interpreter create karta --crd crd.yaml --component broker --component proxy
 """
+_MOST_COMPONENTS: Final = 10
 
 
 @command.command("karta", epilog=_KARTA_EXAMPLES)
-@inputs("--crd", text="The CRD of the kind, by default that of the member")
+@inputs("--crd", text="The CRD of the kind")
 @click.option(
     "--kind", metavar="KIND", help="The kind to draft for, among those of several; KIND.GROUP where groups share it."
 )
-@click.option("--version", metavar="VERSION", help="Its version; default: the stored one, or that of the objects.")
-@inputs("--object", "objects", text="Objects of the kind")
-@inputs("--pods", "pods", text="The pods of --object, and the objects between")
-@click.option("--from", "folder", type=FOLDER, metavar="FOLDER", help="A folder that `verify --save` wrote.")
-@click.option("--kubeconfig", type=click.Path(path_type=Path), metavar="FILE", help="Kubeconfig of a member.")
-@click.option("--context", metavar="NAME", help="Context of a member in the kubeconfig.")
-@click.option("-n", "--namespace", metavar="NAME", help="Namespace in the member; default: all.")
-def karta_command(  # noqa: PLR0913 - one for each option
-    *,
-    crd: tuple[str, ...],
-    kind: str | None,
-    version: str | None,
-    objects: tuple[str, ...],
-    pods: tuple[str, ...],
-    folder: Path | None,
-    kubeconfig: Path | None,
-    context: str | None,
-    namespace: str | None,
-) -> None:
-    """Draft a Karta from a CRD's OpenAPI schema, or from objects and their pods.
+@click.option("--version", metavar="VERSION", help="Its version; default: the stored one.")
+@click.option(
+    "--component", "chosen", multiple=True, metavar="NAME", help="Draft this component only; may be repeated."
+)
+def karta_command(crd: tuple[str, ...], kind: str | None, version: str | None, chosen: tuple[str, ...]) -> None:
+    """Draft a Karta from a CRD's OpenAPI schema.
 
-    A schema shows fields that look like pods, counts, conditions and a switch to suspend, but not their meaning. The
-    pods of a member show it: comments in the draft have the number of objects that agree with a line, and name what to
-    CHECK. stderr has the findings of `validate`, and what `verify` says of the draft and the same objects.
+    A schema shows pods, counts, conditions and a switch to suspend, but not their meaning: comments in the draft name
+    what to CHECK. stderr has the findings of `validate`. Of more than ten components --component names those to draft.
     """
-    check_stdin((*objects, *pods, *crd))
-    is_member = bool(kubeconfig or context)
-    if sum((bool(objects or pods), folder is not None, is_member)) > 1:
-        raise UsageProblem("error: give --object with --pods, --from or --context, not several of them")
-    if bool(objects) != bool(pods):
-        raise UsageProblem("error: give --object and --pods together: the objects, and the pods that run for them")
-    if is_member and not kind:
-        raise UsageProblem("error: give the kind to look for in the member with --kind")
-    if objects:
-        shown = from_files(objects, pods, kind)
-    elif folder:
-        shown = from_folder(folder, kind)
-    elif is_member:
-        shown = with_cluster(kubeconfig, context, lambda api: from_member(api, str(kind), namespace or ""))
-    elif not crd:
-        raise UsageProblem("error: give --crd, or objects with their pods: --context, --from, or --object and --pods")
-    else:
-        crd_of_kind = _crd(read_crds(crd), kind)
-        custom = CustomKind.of(crd_of_kind, version)
-        _print(draft(custom), custom, f"Drafted from the CustomResourceDefinition {custom.crd}.", crd_of_kind)
-        return
-    _print_from(shown, _crd(read_crds(crd), shown.gvk.kind) if crd else shown.crd, version)
+    if not crd:
+        raise UsageProblem("error: give the CRD of the kind with --crd")
+    check_stdin(crd)
+    crd_of_kind = _crd(read_crds(crd), kind)
+    custom = CustomKind.of(crd_of_kind, version)
+    components = _chosen(components_of(custom), chosen)
+    _print(draft(custom, components), custom, f"Drafted from the CustomResourceDefinition {custom.crd}.", crd_of_kind)
 
 
-def _print_from(shown: Shown, crd: Object | None, version: str | None) -> None:
-    custom = CustomKind.of(crd, version or shown.gvk.version) if crd else CustomKind("", shown.gvk, {})
-    sources = [
-        count(len(shown.evidence), "object"),
-        count(sum(len(evidence.pods) for evidence in shown.evidence), "pod"),
-        *([f"the CustomResourceDefinition {custom.crd}"] if crd else []),
-    ]
-    drafted = draft_from(custom, shown.evidence)
-    _print(drafted, custom, f"Drafted from {', '.join(sources)}.", crd)
-    definition = load_definition(drafted.karta)
-    verified = verify_all(((definition, evidence) for evidence in shown.evidence), lambda _: crd, shown.problems)
-    # What the CRD contradicts is printed with the draft.
-    report = replace(verified, results=tuple(result for result in verified.results if result.name))
-    say(f"{causes_text(report)}verify: {summary(report)}", err=True)
+def _chosen(components: Components, names: Sequence[str]) -> Components:
+    """Return the components with these names, all without a name. More than a person can check are a UsageProblem."""
+    for name in names:
+        if name not in components:
+            raise UsageProblem(f"error: --component: there is no component {name}; {did_you_mean(name, components)}")
+    if names:
+        return {name: components[name] for name in names}
+    if len(components) > _MOST_COMPONENTS:
+        candidates = ", ".join(f"{name} ({pods.place.jq})" for name, pods in components.items())
+        number = len(components)
+        raise UsageProblem(f"error: there are {number} components, choose some with --component: {candidates}")
+    return components
 
 
-def _print(drafted: Draft, custom: CustomKind, title: str, crd: Object | None) -> None:
+def _print(drafted: Draft, custom: CustomKind, title: str, crd: Object) -> None:
     text = draft_text(drafted, title)
     say(text, nl=False)
     findings = [finding for loaded in load_documents(text, "draft") for finding in loaded.findings]
-    findings += contradictions(text, "draft", [crd]) if crd else []
+    findings += contradictions(text, "draft", [crd])
     say(findings_text(findings), err=True, nl=False)
     say(escaped(f"{custom.gvk}: {count(drafted.checks, 'place')} to CHECK"), err=True)
 
@@ -140,10 +104,23 @@ def _crd(crds: Sequence[Object], kind: str | None) -> Object:
         (GVK(str(edit.get(crd, ("spec", "group"))), "", str(edit.get(crd, ("spec", "names", "kind")))), crd)
         for crd in crds
     )
-    crd, *others = by_kind[chosen_kind(by_kind, kind, "--crd")]
+    crd, *others = by_kind[_chosen_kind(by_kind, kind)]
     if any(other != crd for other in others):
         raise UsageProblem("error: several CRDs have the kind, such as those of several releases; give one of them")
     return crd
+
+
+def _chosen_kind(kinds: Collection[GVK], kind: str | None) -> GVK:
+    """Return the kind among several that KIND, KIND.GROUP or GROUP/KIND names. Another one is a UsageProblem."""
+    names = {gvk: (gvk.kind, f"{gvk.kind}.{gvk.group}", f"{gvk.group}/{gvk.kind}") for gvk in sorted(kinds)}
+    matching = [gvk for gvk in names if kind is None or kind.lower() in map(str.lower, names[gvk])]
+    if not matching:
+        hint = did_you_mean(str(kind), dict.fromkeys(gvk.kind for gvk in names))
+        raise UsageProblem(f"error: --crd: it has nothing for the kind {kind}; {hint}")
+    if len(matching) > 1:
+        choices = ", ".join(names[gvk][-1] for gvk in matching)
+        raise UsageProblem(f"error: --crd: choose one with --kind: {choices}")
+    return matching[0]
 
 
 def draft_text(draft: Draft, title: str) -> str:

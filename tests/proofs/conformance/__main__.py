@@ -21,7 +21,7 @@ from docs.tools.write_known import REASONS, read_reasons
 from karta_interpreter.languages.lua.machine import worker
 from tests.catalogue.entries import entries
 from tests.export.forms import pairs
-from tests.proofs.conformance import components, customizations, documents, operators, ours, samples, upstream
+from tests.proofs.conformance import components, customizations, documents, ours, samples, upstream
 from tests.proofs.conformance.benchmark import benchmark, benchmark_exported, write
 from tests.proofs.conformance.bundle import KINDS, Bundled, load_bundle, name_of
 from tests.proofs.conformance.catalogue import compare_catalogue, complaints, describe
@@ -70,15 +70,13 @@ def main() -> int:
         help="measure instead of comparing, and write the tables into figures.md",
     )
     parser.add_argument("--mutants", type=int, default=_MUTANTS, help="changed copies per case (%(default)s)")
-    parser.add_argument("--only", choices=["samples", "operators"], help="run this part alone")
-    parser.add_argument("--scylla-operator", type=Path, help="a checkout of it, to draft its kind, too")
+    parser.add_argument("--only", choices=["samples"], help="run this part alone")
     options = parser.parse_args()
     if not has_go():
         _say("make conformance is skipped: it needs Go to build Karmada's Lua VM")
         return 0
     if options.only:
-        part = _samples() if options.only == "samples" else _operators(options.scylla_operator)
-        return 1 if list(_shown(part)) else 0
+        return 1 if list(_shown(_samples())) else 0
     begun = time.monotonic()
     worker.SECONDS = _SCRIPT_SECONDS  # type: ignore[misc]
     try:
@@ -117,7 +115,6 @@ def main() -> int:
             partial(_tables, gitops, argocd[1], engine),
             partial(built_in.compare, gitops, argocd, engine),
             _samples,
-            partial(_operators, options.scylla_operator),
             partial(_references, crds),
             partial(_stored, validator, crds),
         ]
@@ -288,13 +285,6 @@ def _crds(program: Path, crds: list[Path], bundle: list[Bundled], mutants: int) 
 def _samples() -> Iterator[str]:
     _title("To controllers: upstream's own samples and CRDs")
     tally = samples.compare()
-    _say(str(tally))
-    yield from tally.failures()
-
-
-def _operators(scylla: Path | None) -> Iterator[str]:
-    _title("To operators that make pods from fields: drafts from upstream's CRDs and samples")
-    tally = operators.compare(scylla)
     _say(str(tally))
     yield from tally.failures()
 

@@ -10,7 +10,6 @@ from tests.proofs.reality.findings import Outcome
 from tests.proofs.rig.binaries import KUBERNETES
 
 PAGE = Path(__file__).parent / "results.md"
-_DRAFT = "draft"
 _SUBJECTS = {
     "components": "counts and requests",
     "replica": "counts and requests",
@@ -27,7 +26,6 @@ _SUBJECTS = {
     "status": "AggregateStatus",
     "dependencies": "dependencies",
     "verify": "verify",
-    "draft:": _DRAFT,
 }
 _OTHER = "other"
 _COLUMNS = (*dict.fromkeys(_SUBJECTS.values()), _OTHER)
@@ -78,8 +76,6 @@ def _rows(
                 continue
             findings = [finding for outcome in own for finding in outcome.findings]
             subjects: dict[str, object] = {**Counter(_subject(finding.what) for finding in findings)}
-            drafts = [finding.what.partition(": ")[2] for finding in findings if _subject(finding.what) == _DRAFT]
-            subjects[_DRAFT] = ", ".join(drafts)
             cases = {outcome.case for outcome in own}
             known = sum(entry.case in cases for entry in accepted)
             numbers = (len(own), *(subjects.get(column) for column in _COLUMNS), known)

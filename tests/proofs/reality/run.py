@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 
 from tests.proofs.reality.case import Case, numbers
 from tests.proofs.reality.controller import Controller
-from tests.proofs.reality.drafted import compare_drafts
 from tests.proofs.reality.experiment import Experiment
 from tests.proofs.reality.findings import Finding, Outcome
 from tests.proofs.reality.ours import Ours
@@ -71,7 +70,6 @@ def run_round(controllers: Sequence[Controller], cases: Sequence[Case], say: Say
         with running(cluster, say):
             ours = _start(cluster, controllers, numbers(versions.kubernetes), say)
             outcomes = [*compare_schemas(cluster.crds, controllers), *_run(cluster, ours, cases, say)]
-            outcomes += compare_drafts((cluster.folder / "verify").glob("*"), controllers)
             outcomes += _taken_for_fights(ours, cases)
             for process in cluster.processes.running.values():
                 if not process.alive:

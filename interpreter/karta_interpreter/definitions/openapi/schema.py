@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, dropwhile, takewhile
+from itertools import chain, dropwhile
 from typing import Final, Self
 
 from karta_interpreter.base.findings import DefinitionError
@@ -95,6 +95,26 @@ def is_pod_spec(schema: Object) -> bool:
     return has_entries(schema, "containers", "name", "image")
 
 
+# The fields of a pod spec.
+POD_FIELDS: Final = (
+    *("activeDeadlineSeconds", "affinity", "automountServiceAccountToken", "containers", "dnsConfig", "dnsPolicy"),
+    *("enableServiceLinks", "ephemeralContainers", "hostAliases", "hostIPC", "hostNetwork", "hostPID", "hostUsers"),
+    *("hostname", "hostnameOverride", "imagePullSecrets", "initContainers", "nodeName", "nodeSelector", "os"),
+    *("overhead", "preemptionPolicy", "priority", "priorityClassName", "readinessGates", "resourceClaims"),
+    *("resources", "restartPolicy", "runtimeClassName", "schedulerName", "schedulingGates", "schedulingGroup"),
+    *("securityContext", "serviceAccount", "serviceAccountName", "setHostnameAsFQDN", "shareProcessNamespace"),
+    *("subdomain", "terminationGracePeriodSeconds", "tolerations", "topologySpreadConstraints", "volumes"),
+    "workloadRef",
+)
+# An object with all of these is a container.
+_OF_CONTAINER: Final = {"name", "image", "command", "env", "resources", "volumeMounts"}
+
+
+def is_container(schema: Object) -> bool:
+    """Return whether a schema has the fields of a container."""
+    return dict(fields(schema)).keys() >= _OF_CONTAINER
+
+
 def has_entries(schema: Object, field: str, *names: str) -> bool:
     """Return whether a field has a list of objects with these fields."""
     return {*names} <= dict(fields(entries(below(schema, field), "items") or {})).keys()
@@ -166,15 +186,6 @@ class SchemaPath:
         """The names of the fields on the way."""
         return tuple(step for step in self.steps if isinstance(step, str))
 
-    def distance(self, other: "SchemaPath") -> int:
-        """Return how many steps lead from one part to the other.
-
-        >>> SchemaPath(("spec", "main", "template")).distance(SchemaPath(("spec", "main", "tls", "secretName")))
-        3
-        """
-        same = takewhile(lambda pair: pair[0] == pair[1], zip(self.steps, other.steps, strict=False))
-        return len(self.steps) + len(other.steps) - 2 * len([*same])
-
     @property
     def has_instances(self) -> bool:
         """Whether one object may have several of this part."""
@@ -245,33 +256,3 @@ def parts_below(path: SchemaPath, schema: Object) -> Iterator[tuple[SchemaPath, 
     values = entries(schema, "additionalProperties")
     if values is not None:
         yield path / Entries(is_map=True), values
-
-
-_TYPES: Final = {bool: "boolean", int: "integer", float: "number", str: "string"}
-_CONTAINER: Final = {"properties": {"name": {"type": "string"}, "image": {"type": "string"}}}
-
-
-def completed(schema: Object, values: Iterable[JSON], field: str = "") -> Object:
-    """Return a schema with the fields that values have in addition.
-
-    >>> completed({}, [{"a": 1}, {"b": [{"c": "x"}]}])["properties"]["b"]["items"]["properties"]
-    {'c': {'type': 'string'}}
-    """
-    present = [value for value in values if value is not None]
-    objects = [value for value in present if isinstance(value, dict)]
-    if objects and (inner := entries(schema, "additionalProperties")):
-        return {**schema, "additionalProperties": completed(inner, (part for obj in objects for part in obj.values()))}
-    if objects:
-        names = dict.fromkeys([*(schema.get("properties") or {}), *(name for obj in objects for name in obj)])
-        properties = {name: completed(below(schema, name), [obj.get(name) for obj in objects], name) for name in names}
-        return {"type": "object", **schema, "properties": properties}
-    if lists := [value for value in present if isinstance(value, list)]:
-        items, elements = entries(schema, "items") or {}, [element for listed in lists for element in listed]
-        # Templates over an operator's own container often leave out its image.
-        is_open = field in ("containers", "initContainers") and not items.get("properties")
-        if is_open and all(isinstance(element, dict) for element in elements):
-            items = _CONTAINER
-        return {"type": "array", **schema, "items": completed(items, elements)}
-    # A field that is a number in one object and a text in another has no type here.
-    types = {_TYPES.get(type(value)) for value in present}
-    return {"type": types.pop(), **schema} if len(types) == 1 else schema

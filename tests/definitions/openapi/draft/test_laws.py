@@ -63,7 +63,7 @@ def test_junk_is_no_schema_and_no_reason_to_fail(junk: Any) -> None:
 @st.composite
 def workloads(draw: st.DrawFn) -> tuple[Any, Any, int]:
     """A schema of groups within groups, an object of it, and how many pods that has."""
-    schema: Any = fields(replicas={"type": "integer"}, template=TEMPLATE)
+    schema: Any = fields(replicas={"type": "integer", "default": 1}, template=TEMPLATE)
     levels = draw(st.lists(st.sampled_from(["list", "map", "nameless", "section"]), max_size=3))
     for level in levels:
         inner = {**schema, "properties": {**schema["properties"], "name": {"type": "string"}}}
@@ -73,7 +73,7 @@ def workloads(draw: st.DrawFn) -> tuple[Any, Any, int]:
             "map": {"type": "object", "additionalProperties": schema},
             "section": schema,
         }
-        schema = fields(replicas={"type": "integer"}, part=held[level])
+        schema = fields(replicas={"type": "integer", "default": 1}, part=held[level])
     spec, pods = draw(contents(list(reversed(levels))))
     return fields(spec=schema), {"apiVersion": "example.io/v1", "kind": "Thing", "spec": spec}, pods
 

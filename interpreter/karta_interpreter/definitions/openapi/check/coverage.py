@@ -2,16 +2,17 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
 
 from karta_interpreter.base.k8s import Object
-from karta_interpreter.definitions.openapi.check.shape import POD_FIELDS, Shape, Shapes
+from karta_interpreter.definitions.openapi.check.shape import Shape, Shapes
 from karta_interpreter.definitions.openapi.schema import (
+    POD_FIELDS,
     Entries,
     SchemaPath,
     below,
     entries,
     fields,
+    is_container,
     is_pod_spec,
     is_pod_template,
     parts_below,
@@ -31,10 +32,6 @@ class PodPart:
     """The steps to a pod spec that has the part beside the fields of a pod, 0 outside of one."""
 
 
-# A list whose entries have all of these is one of containers.
-_OF_CONTAINERS: Final = {"name", "image", "command", "env", "resources", "volumeMounts"}
-
-
 def pod_parts(path: SchemaPath, schema: Object, around: int = 0) -> Iterator[PodPart]:
     """Yield the pod templates, pod specs and lists of containers below a part.
 
@@ -50,7 +47,7 @@ def pod_parts(path: SchemaPath, schema: Object, around: int = 0) -> Iterator[Pod
             yield PodPart(at, "a pod spec", at / "containers", around)
             own = {name: field_schema for name, field_schema in fields(part) if name not in POD_FIELDS}
             yield from pod_parts(at, {"properties": own}, len(at.steps))
-        elif dict(fields(entries(part, "items") or {})).keys() >= _OF_CONTAINERS:
+        elif is_container(entries(part, "items") or {}):
             yield PodPart(at, "a list of containers", at, around)
         else:
             yield from pod_parts(at, part, around)

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import JSON, Object
-from karta_interpreter.definitions.openapi.schema import OPEN, listed_texts, step_text
+from karta_interpreter.definitions.openapi.schema import OPEN, POD_FIELDS, listed_texts, step_text
 
 Shapes: TypeAlias = "tuple[Shape, ...]"
 """The shapes that an expression may yield, none if it yields nothing."""
@@ -149,16 +149,6 @@ TEXT: Final = Shape(_TEXT)
 NUMBER: Final = Shape({"type": "number"})
 BOOLEAN: Final = Shape({"type": "boolean"})
 NULL: Final = Shape({"type": "null"})
-POD_FIELDS: Final = (
-    *("activeDeadlineSeconds", "affinity", "automountServiceAccountToken", "containers", "dnsConfig", "dnsPolicy"),
-    *("enableServiceLinks", "ephemeralContainers", "hostAliases", "hostIPC", "hostNetwork", "hostPID", "hostUsers"),
-    *("hostname", "hostnameOverride", "imagePullSecrets", "initContainers", "nodeName", "nodeSelector", "os"),
-    *("overhead", "preemptionPolicy", "priority", "priorityClassName", "readinessGates", "resourceClaims"),
-    *("resources", "restartPolicy", "runtimeClassName", "schedulerName", "schedulingGates", "schedulingGroup"),
-    *("securityContext", "serviceAccount", "serviceAccountName", "setHostnameAsFQDN", "shareProcessNamespace"),
-    *("subdomain", "terminationGracePeriodSeconds", "tolerations", "topologySpreadConstraints", "volumes"),
-    "workloadRef",
-)
 POD: Final = Shape(
     {
         "type": "object",

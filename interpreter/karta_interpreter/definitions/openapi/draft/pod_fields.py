@@ -1,16 +1,20 @@
-"""Finds the pods of a kind, which are the parts of its schema that look like a pod's definition, and their counts."""
+"""Finds the pods of a kind, the parts of its schema with the shape of a pod's definition, and their counts."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Final, TypeAlias
 
 from karta_interpreter.base.k8s import COUNTS, JSON, Object
 from karta_interpreter.definitions.openapi.schema import (
+    POD_FIELDS,
     Entries,
     SchemaPath,
     below,
+    entries,
     fields,
+    is_container,
     is_pod_spec,
     is_pod_template,
     is_text,
@@ -18,13 +22,13 @@ from karta_interpreter.definitions.openapi.schema import (
 )
 
 # The most lists within lists that are searched.
-_DEEPEST = 4
+_DEEPEST: Final = 4
 
-OPAQUE = ("template", "podTemplate", "podTemplateSpec", "podSpec")
-"""Names of pod definitions if the schema leaves out their fields."""
+# Names of pod definitions if the schema leaves out their fields.
+_OPAQUE: Final = ("template", "podTemplate", "podTemplateSpec", "podSpec")
 
 # The usual fields for the pieces of a pod, in an object without a pod template. The first existing one counts.
-_PIECES: Mapping[str, tuple[tuple[str, ...], ...]] = {
+_PIECES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "schedulerNamePath": (("schedulerName",),),
     "labelsPath": (("podLabels",), ("labels",)),
     "annotationsPath": (("podAnnotations",), ("annotations",)),
@@ -36,8 +40,11 @@ _PIECES: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "imagePath": (("image",),),
 }
 
-_TEXTS = ("schedulerNamePath", "priorityClassNamePath", "imagePath")
-_OF_CLAIMS = {"accessModes", "storageClassName"}
+_TEXTS: Final = ("schedulerNamePath", "priorityClassNamePath", "imagePath")
+_OF_CLAIMS: Final = {"accessModes", "storageClassName"}
+
+Ancestors: TypeAlias = "tuple[tuple[SchemaPath, Object], ...]"
+"""Path and schema of everything on the way to a part, outermost first."""
 
 
 class Form(StrEnum):
@@ -55,54 +62,65 @@ class PodsField:
     place: SchemaPath
     schema: Object
     form: Form
-    ancestors: tuple[tuple[SchemaPath, Object], ...]
-    """Path and schema of everything on the way, outermost first."""
+    ancestors: Ancestors
     pieces: Mapping[str, SchemaPath] = field(default_factory=dict)
     """The fields of a `fragmentedPodSpecDefinition`."""
     is_guess: bool = False
     """Whether only the name indicates pods."""
 
 
+@dataclass(slots=True)
+class _Found:
+    """The pods of a schema by their shape, by a name alone, and by pieces."""
+
+    shaped: list[PodsField] = field(default_factory=list)
+    named: list[PodsField] = field(default_factory=list)
+    pieced: list[PodsField] = field(default_factory=list)
+
+
 def find_pods(schema: Object) -> list[PodsField]:
-    """Return every place that looks like a pod's definition. Pieces of pods only count without a whole one."""
-    start = [(SchemaPath((name,)), spec) for name, spec in fields(schema) if name == "spec"]
-    pieces = [piece for path, field_schema in start for piece in _walk(path, field_schema, ())]
-    whole = [pods for piece in pieces for pods in _whole(*piece)]
-    certain = [pods for pods in whole if not pods.is_guess]
-    return certain or whole or [pods for piece in pieces for pods in _fragments(*piece)]
+    """Return the places with the shape of pods, or else those with only their name, or else with pieces of pods."""
+    found = _Found()
+    for name, spec in fields(schema):
+        if name == "spec":
+            _walk(SchemaPath((name,)), spec, (), found)
+    return found.shaped or found.named or found.pieced
 
 
-def _walk(
-    path: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, Object], ...]
-) -> Iterator[tuple[SchemaPath, Object, tuple[tuple[SchemaPath, Object], ...]]]:
-    """Yield a part and the parts below it, but not the parts of a pod template."""
-    yield path, schema, ancestors
-    above = (*ancestors, (path, schema))
-    inner = below(schema, "spec") if is_pod_template(schema) else schema
-    is_deepest = sum(isinstance(step, Entries) for step in path.steps) == _DEEPEST
-    for at, field_schema in parts_below(path, inner):
-        if not (is_deepest and isinstance(at.steps[-1], Entries)):
-            yield from _walk(at, field_schema, above)
-
-
-def _whole(path: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, Object], ...]) -> Iterator[PodsField]:
-    if is_pod_template(schema):
-        yield PodsField(path, schema, Form.TEMPLATE, ancestors)
-    elif is_pod_spec(schema) and not (ancestors and is_pod_template(ancestors[-1][1])):
-        yield PodsField(path, schema, Form.SPEC, ancestors)
-    elif path.steps[-1] in OPAQUE and schema.get("type") == "object":
-        form = Form.SPEC if path.steps[-1] == "podSpec" else Form.TEMPLATE
-        if not any(fields(schema)) and not schema.get("additionalProperties"):
-            yield PodsField(path, schema, form, ancestors, is_guess=True)
-
-
-def _fragments(
-    path: SchemaPath, schema: Object, ancestors: tuple[tuple[SchemaPath, Object], ...]
-) -> Iterator[PodsField]:
-    field_names = dict(fields(schema)).keys()
-    # The spec of a PersistentVolumeClaim has resources as well.
-    if not {"limits", "requests"} <= dict(fields(below(schema, "resources"))).keys() or field_names & _OF_CLAIMS:
+def _walk(path: SchemaPath, schema: Object, ancestors: Ancestors, found: _Found) -> None:
+    """Add the pods in a part. Lists of containers belong to the pods around them."""
+    if is_container(entries(schema, "items") or {}):
         return
+    if is_pod_template(schema):
+        found.shaped.append(PodsField(path, schema, Form.TEMPLATE, ancestors))
+        return
+    inner = schema
+    if is_pod_spec(schema):
+        found.shaped.append(PodsField(path, schema, Form.SPEC, ancestors))
+        inner = {"properties": {name: part for name, part in fields(schema) if name not in POD_FIELDS}}
+    elif _is_opaque(path, schema):
+        form = Form.SPEC if path.steps[-1] == "podSpec" else Form.TEMPLATE
+        found.named.append(PodsField(path, schema, form, ancestors, is_guess=True))
+    elif pieces := _pieces(path, schema):
+        above = (*ancestors, (path, schema))
+        found.pieced.append(PodsField(path, schema, Form.FRAGMENTS, above, pieces, is_guess=True))
+    is_deepest = sum(isinstance(step, Entries) for step in path.steps) == _DEEPEST
+    for at, part in parts_below(path, inner):
+        if not (is_deepest and isinstance(at.steps[-1], Entries)):
+            _walk(at, part, (*ancestors, (path, schema)), found)
+
+
+def _is_opaque(path: SchemaPath, schema: Object) -> bool:
+    is_open = schema.get("type") == "object" and not any(fields(schema)) and not schema.get("additionalProperties")
+    return is_open and path.steps[-1] in _OPAQUE
+
+
+def _pieces(path: SchemaPath, schema: Object) -> dict[str, SchemaPath]:
+    """Return the pieces of a pod in an object with the resources of a container, none in another one."""
+    resources = dict(fields(below(schema, "resources"))).keys()
+    # The spec of a PersistentVolumeClaim has resources as well.
+    if not resources >= {"limits", "requests"} or dict(fields(schema)).keys() & _OF_CLAIMS:
+        return {}
     pieces: dict[str, SchemaPath] = {}
     for piece, paths in _PIECES.items():
         for steps in paths:
@@ -110,27 +128,14 @@ def _fragments(
             # A field of the other type only has the name of the piece.
             if piece_schema and is_text(piece_schema) == (piece in _TEXTS):
                 pieces.setdefault(piece, SchemaPath((*path.steps, *steps)))
-    yield PodsField(path, schema, Form.FRAGMENTS, (*ancestors, (path, schema)), pieces, is_guess=True)
+    return pieces
 
 
-FACTORS = ("replicas", "parallelism", "hosts", "numOfHosts", "numHosts", "nodeCount", "numNodes", "instances")
-"""Usual names of fields that multiply the pods of the object that has them."""
-
-# Names of a count if no field has one of `FACTORS`: `count` of ECK's node sets.
-_COUNT = re.compile(rf"(?i)(?!min|max)(?:{COUNTS}|count|size)")
-# Names of fields for stateful replicas: separate claims, as in a StatefulSet, or a leading replica.
-_STORAGE = re.compile(r"(volumeClaim|pvc)Templates?|storage|persistence|primary[A-Z]\w*")
-_STORAGE_FIELDS = {"storageClass", "storageClassName", "volumeClaimTemplate", "persistentVolumeClaim", "pvcTemplate"}
-_BOUNDS = ("minReplicas", "maxReplicas")  # the least and the most replicas
-_SCALERS = ("autoscaling", "autoscaler", "hpa")  # objects that have them, next to a count
-_MAY_COUNT = re.compile(r"(?i)replicas|count|size|num|hosts|nodes|workers|completions")
-FACTOR = re.compile(
-    r"(?!(?i:min|max|.*(?:seconds|minutes|hours|days|ms|millis|retries|attempts|restarts|failures|revisions|limits|ports"
-    r"|cores|cpus|gpus|threads|tasks|slots|bytes|tokens|[su]s)(?:$|per)))(?:.*[a-z]s|.*sPer[A-Z]\w{0,32}"
-    r"|(?i:.{0,32}(?:amount|quantity|concurrency|capacity|scale))|num(?:ber)?(?:Of)?[A-Z]\w{0,32})"
-)
-"""Names of numbers that may multiply pods: amounts and plurals, but not of time, of tries or of what one pod has."""
-_MOST = 4
+# Usual names of fields that multiply the pods of the object that has them.
+_FACTORS: Final = ("replicas", "parallelism", "hosts", "numOfHosts", "numHosts", "nodeCount", "numNodes", "instances")
+# Names of a count if no field has one of these: `count` of ECK's node sets.
+_COUNT: Final = re.compile(rf"(?i)(?!min|max)(?:{COUNTS}|count|size)")
+_BOUNDS: Final = ("minReplicas", "maxReplicas")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +145,6 @@ class NumberField:
     parent: SchemaPath
     name: str
     default: JSON = None
-    is_length: bool = False
-    """Whether the field is a list or a map, whose entries count."""
-    switch: str = ""
-    """The boolean `enabled` next to it."""
 
     @property
     def place(self) -> SchemaPath:
@@ -152,10 +153,8 @@ class NumberField:
 
     @property
     def text(self) -> str:
-        """The expression of the number."""
-        if self.is_length:
-            return f"{self.place.jq} // [] | length"
-        return f"{self.place.jq} // {self.default if type(self.default) is int else 1}"
+        """The expression of the number, with the default of the schema."""
+        return f"{self.place.jq} // {self.default}" if type(self.default) is int else self.place.jq
 
 
 def counts(pods: PodsField, scale_path: str) -> tuple[dict[str, str], list[str]]:
@@ -164,73 +163,58 @@ def counts(pods: PodsField, scale_path: str) -> tuple[dict[str, str], list[str]]
     The count is the product of every count on the way to pods, by default the count of the scale subresource. Counts of
     a Karta are for the whole workload, so counts of the objects around a part are factors.
     """
-    numbers = list(numbers_around(pods))
-    factors = [number for number in numbers if number.name in FACTORS]
-    guessed: list[NumberField] = []
-    if not (factors or scale_path or _bounds([], numbers)):
-        guessed = [number for number in numbers if _COUNT.fullmatch(number.name)][-1:]
-        factors = guessed
-    bounds = {f"{number.name}Path": number.place.jq for number in _bounds(factors, numbers)}
-    paths = bounds
+    numbers, doubts = list(_numbers_around(pods)), list[str]()
+    factors = [number for number in numbers if number.name in _FACTORS]
+    bounds = _bounds(factors, numbers)
+    if not (factors or bounds or scale_path):
+        factors = [number for number in numbers if _COUNT.fullmatch(number.name)][-1:]
+        if factors:
+            doubts.append("only its name says that this counts pods.")
+    scale = {f"{bound.name}Path": bound.place.jq for bound in bounds}
+    without_default = [factor.place.jq for factor in factors if type(factor.default) is not int]
     if factors:
-        paths = {"replicasPath": product(pods.place, factors), **bounds}
+        scale = {"replicasPath": product(pods.place, factors), **scale}
     elif scale_path and not (bounds or pods.place.has_instances):
-        paths = {"replicasPath": f"{scale_path} // 1"}
-    may_count = (
-        number.place.jq
-        for number in numbers
-        if number not in factors and (_MAY_COUNT.search(number.name) or FACTOR.fullmatch(number.name))
-    )
-    others = [path for path in may_count if path not in bounds.values()][:_MOST]
-    doubts = (
-        (
-            any(number.switch and number.place.jq in bounds.values() for number in numbers),
-            "do these bounds hold while the autoscaler is not `enabled`?",
-        ),
-        (bool(guessed), "only its name says that this counts pods."),
-        (len(factors) > 1, "are these multiplied? A count is for the whole workload."),
-        (bool(others), f"does one of these count pods{' as well' * bool(paths)}? {', '.join(others)}"),
-    )
-    return paths, [doubt for holds, doubt in doubts if holds]
+        scale = {"replicasPath": scale_path}
+        without_default = [scale_path]
+    if without_default:
+        doubts.append(f"how many pods has an object without {' or '.join(without_default)}? The schema has no default.")
+    if len(factors) > 1:
+        doubts.append("are these multiplied? A count is for the whole workload.")
+    return scale, doubts
 
 
-def have_state(pods: PodsField) -> bool:
-    """Return whether each pod seems to have its own data: storage or a primary is next to a count of the pods.
+def have_claims(pods: PodsField) -> bool:
+    """Return whether each pod has a volume of its own: the template of a claim is beside a count of the pods.
 
-    >>> spec = {"properties": {"instances": {"type": "integer"}, "storage": {"type": "object"}}}
-    >>> have_state(PodsField(SchemaPath(("spec",)), spec, Form.FRAGMENTS, ((SchemaPath(("spec",)), spec),)))
+    >>> claim = {"properties": {"spec": {"properties": {"accessModes": {}}}}}
+    >>> spec = {"properties": {"replicas": {"type": "integer"}, "volumeClaimTemplates": {"items": claim}}}
+    >>> have_claims(PodsField(SchemaPath(("spec",)), spec, Form.FRAGMENTS, ((SchemaPath(("spec",)), spec),)))
     True
     """
-    counting = {
-        number.parent for number in numbers_around(pods) if number.name in FACTORS or _COUNT.fullmatch(number.name)
-    }
-    around = (schema for path, schema in pods.ancestors if path in counting)
-    return any(
-        _STORAGE.fullmatch(name) or not _STORAGE_FIELDS.isdisjoint(dict(fields(field_schema)))
-        for schema in around
-        for name, field_schema in fields(schema)
-    )
+    counting = set[SchemaPath]()
+    for number in _numbers_around(pods):
+        if number.name in _FACTORS or _COUNT.fullmatch(number.name):
+            counting.add(number.parent)
+    for path, schema in pods.ancestors:
+        if path in counting and any(_is_claim(part) for _, part in fields(schema)):
+            return True
+    return False
 
 
-def numbers_around(pods: PodsField) -> Iterator[NumberField]:
+def _is_claim(schema: Object) -> bool:
+    part = entries(schema, "items") or schema
+    return "accessModes" in dict(fields(part)) or "accessModes" in dict(fields(below(part, "spec")))
+
+
+def _numbers_around(pods: PodsField) -> Iterator[NumberField]:
     """Yield the numbers of the parts on the way to pods."""
     # A bare pod spec may have counts next to its containers, as in KServe. A template is Kubernetes' own type.
-    pod_fields = ((pods.place, pods.schema),) if pods.form is Form.SPEC else ()
-    yield from (
-        NumberField(path, name, field_schema.get("default"))
-        for path, schema in (*pods.ancestors, *pod_fields)
-        for name, field_schema in fields(schema)
-        if field_schema.get("type") == "integer" or field_schema.get("x-kubernetes-int-or-string") is True
-    )
-    yield from (
-        NumberField(
-            path / scaler, name, switch=f"{(path / scaler).jq}.enabled" if below(schema, scaler, "enabled") else ""
-        )
-        for path, schema in pods.ancestors
-        for scaler in _SCALERS
-        for name in _BOUNDS
-        if below(schema, scaler, name).get("type") == "integer"
-    )
+    own = ((pods.place, pods.schema),) if pods.form is Form.SPEC else ()
+    for path, schema in (*pods.ancestors, *own):
+        for name, part in fields(schema):
+            if part.get("type") == "integer" or part.get("x-kubernetes-int-or-string") is True:
+                yield NumberField(path, name, part.get("default"))
 
 
 def _bounds(factors: Sequence[NumberField], numbers: Sequence[NumberField]) -> list[NumberField]:
@@ -239,7 +223,7 @@ def _bounds(factors: Sequence[NumberField], numbers: Sequence[NumberField]) -> l
         return []
     bounds = [number for name in _BOUNDS for number in numbers if number.name == name]
     parent = next((number.parent for number in (*factors, *reversed(bounds))), None)
-    return [number for number in bounds if number.parent in (parent, *(parent / name for name in _SCALERS if parent))]
+    return [number for number in bounds if number.parent == parent]
 
 
 def product(path: SchemaPath, factors: Sequence[NumberField]) -> str:
@@ -247,17 +231,20 @@ def product(path: SchemaPath, factors: Sequence[NumberField]) -> str:
 
     >>> groups = SchemaPath(("spec", "groups", Entries(key="name")))
     >>> product(groups / "template", [NumberField(groups, "replicas"), NumberField(groups, "numOfHosts", 2)])
-    '.spec.groups[] | (.replicas // 1) * (.numOfHosts // 2)'
-    >>> product(groups / "template", [NumberField(SchemaPath(("spec",)), "replicas")])
+    '.spec.groups[] | .replicas * (.numOfHosts // 2)'
+    >>> product(groups / "template", [NumberField(SchemaPath(("spec",)), "replicas", 1)])
     '(.spec.replicas // 1) * (.spec.groups[] | 1)'
     """
-    shared_factors = [factor for factor in factors if not factor.parent.has_instances]
-    deeper = [replace(factor, parent=factor.parent.after_first) for factor in factors if factor.parent.has_instances]
-    parts = [number.text for number in shared_factors]
-    if not path.has_instances:
-        return _times(parts)
-    return _times([*parts, f"{path.to_first.jq} | {product(path.after_first, deeper)}"])
-
-
-def _times(factors: Sequence[str]) -> str:
-    return " * ".join(f"({factor})" for factor in factors) if len(factors) > 1 else "".join(factors) or "1"
+    parts, deeper = list[str](), list[NumberField]()
+    for factor in factors:
+        if factor.parent.has_instances:
+            deeper.append(replace(factor, parent=factor.parent.after_first))
+        else:
+            parts.append(factor.text)
+    if path.has_instances:
+        each = product(path.after_first, deeper)
+        is_path = " " not in each and re.match(r"\.\w", each)
+        parts.append(f"{path.to_first.jq}{'' if is_path else ' | '}{each}")
+    if len(parts) < 2:  # noqa: PLR2004 - a product has two factors
+        return parts[0] if parts else "1"
+    return " * ".join(f"({part})" if " " in part else part for part in parts)

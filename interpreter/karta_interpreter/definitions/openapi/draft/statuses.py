@@ -1,8 +1,7 @@
-"""Drafts a status definition from the schema of a status, by the usual habits of operators."""
+"""Drafts a status definition from the schema of a status."""
 
-import re
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from karta_interpreter.base.k8s import Object, grouped
 from karta_interpreter.definitions.openapi.schema import (
@@ -16,10 +15,11 @@ from karta_interpreter.definitions.openapi.schema import (
     listed_texts,
 )
 
-PHASES = ("phase", "state", "status", "jobStatus", "jobDeploymentStatus")
-"""Fields of a status that hold a phase, the most telling first."""
+# Fields of a status that hold a phase, the most telling first.
+_PHASES: Final = ("phase", "state", "status", "jobStatus", "jobDeploymentStatus")
 
-WORDS: Mapping[str, tuple[str, ...]] = {
+# The usual meaning of phases, by their names in lower case.
+_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "initializing": (
         *("pending", "creating", "created", "initializing", "starting", "submitted", "provisioning", "queued"),
         *("waiting", "scheduling", "deploying", "notready", "new"),
@@ -32,20 +32,10 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "suspending": ("suspending", "pausing", "stopping"),
     "resuming": ("resuming",),
 }
-"""The usual meaning of phases, by their names in lower case."""
-_MEANINGS = {word: status for status, words in WORDS.items() for word in words}
-
-_SERVICE = {"running": ("Ready", "Available"), "failed": ("Failed",)}
-_BATCH = {
-    "running": ("Running",),
-    "completed": ("Complete", "Completed", "Succeeded"),
-    "failed": ("Failed",),
-    "suspended": ("Suspended",),
-}
+_MEANINGS: Final = {word: status for status, words in _WORDS.items() for word in words}
 _STATUS: Final = SchemaPath(("status",))
-_BATCH_KINDS = re.compile(r"(Job|Run|Task|Workflow|Application)(?![a-z])")
 
-Statuses = tuple[Object, str]
+Statuses: TypeAlias = tuple[Object, str]
 """A `statusDefinition`, and a note about the points to check in it."""
 
 
@@ -57,16 +47,16 @@ def statuses(kind: CustomKind, switch: str) -> Statuses:
     ``switch`` is the field that suspends a workload. It shows a suspended workload if the status does not.
     """
     status = below(kind.schema, "status")
-    # Texts of an object in the status come last.
-    places = [_STATUS / name for name in PHASES]
-    places += [_STATUS / name / inner for name, _ in fields(status) for inner in PHASES[:2]]
-    phase = next((at for at in places if is_text(below(kind.schema, *at.names))), None)
+    phase = _phase(kind.schema)
     phases = listed_texts(below(kind.schema, *phase.names)) if phase else []
     has_conditions = has_entries(status, "conditions", "type", "status")
     if phase and (phases or not has_conditions):
-        definition, note = _by_phase(phase, phases)
+        mappings, note = _mappings("phase", phases)
+        definition: Object = {"phaseDefinition": {"path": phase.jq}, "statusMappings": mappings}
     elif has_conditions:
-        definition, note = _by_conditions(kind, status)
+        types = listed_texts(below(entries(below(status, "conditions"), "items") or {}, "type"))
+        mappings, note = _mappings("condition", types)
+        definition = {"conditionsDefinition": {"path": ".status.conditions"}, "statusMappings": mappings}
         if phase:
             definition = {"phaseDefinition": {"path": phase.jq}, **definition}
             note += f" {phase.jq} is a phase without a list of its values; byPhase can match them."
@@ -78,41 +68,33 @@ def statuses(kind: CustomKind, switch: str) -> Statuses:
     return definition, note
 
 
-def _by_phase(path: SchemaPath, listed: Sequence[str]) -> Statuses:
-    phases = listed or ("Pending", "Running", "Succeeded", "Failed")
-    meanings = ((_MEANINGS.get(phase.lower()), {"byPhase": phase}) for phase in phases)
+def _phase(schema: Object) -> SchemaPath | None:
+    """Return the place of the phase. Texts of an object in the status come last."""
+    places = [_STATUS / name for name in _PHASES]
+    for name, _ in fields(below(schema, "status")):
+        places += [_STATUS / name / inner for inner in _PHASES[:2]]
+    return next((place for place in places if is_text(below(schema, *place.names))), None)
+
+
+def _mappings(noun: str, listed: Sequence[str]) -> Statuses:
+    """Return the mappings of the phases or conditions that a schema lists, or a first one for those it does not."""
+    if not listed:
+        first = "Running" if noun == "phase" else "Ready"
+        note = f"CHECK: the schema does not say which {noun}s there are. Write those that the controller sets."
+        return {"running": [_matcher(noun, first)]}, note
+    meanings = ((_MEANINGS.get(text.lower()), _matcher(noun, text)) for text in listed)
     mappings = grouped((status, matcher) for status, matcher in meanings if status)
-    unknown = [phase for phase in listed if phase.lower() not in _MEANINGS]
-    note = (
-        "CHECK: which phase means what is guessed by its name."
-        if listed
-        else "CHECK: the schema does not say which phases there are; these are the usual ones."
-    )
+    note = f"CHECK: which {noun} means what is guessed by its name."
+    unknown = [text for text in listed if text.lower() not in _MEANINGS]
     if unknown:
         note += f" Without a meaning here: {', '.join(unknown)}."
-    return {"phaseDefinition": {"path": path.jq}, "statusMappings": mappings}, note
+    return mappings, note
 
 
-def _by_conditions(kind: CustomKind, status: Object) -> Statuses:
-    listed = listed_texts(below(entries(below(status, "conditions"), "items") or {}, "type"))
-    types: Mapping[str, Sequence[str]] = _BATCH if _BATCH_KINDS.search(kind.gvk.kind) else _SERVICE
-    note = (
-        "CHECK: the schema does not say which conditions there are; these are usual ones. Remove the ones that the"
-        " controller does not set."
-    )
-    if listed:
-        types = {
-            name: [condition for condition in listed if _MEANINGS.get(condition.lower()) == name] for name in WORDS
-        }
-        unknown = [condition for condition in listed if condition.lower() not in _MEANINGS]
-        note = "CHECK: which condition means what is guessed by its name."
-        note += f" Without a meaning here: {', '.join(unknown)}." if unknown else ""
-    mappings = {
-        name: [{"byConditions": [{"type": type_, "status": "True"}]} for type_ in named]
-        for name, named in types.items()
-        if named
-    }
-    return {"conditionsDefinition": {"path": ".status.conditions"}, "statusMappings": mappings}, note
+def _matcher(noun: str, text: str) -> Object:
+    if noun == "phase":
+        return {"byPhase": text}
+    return {"byConditions": [{"type": text, "status": "True"}]}
 
 
 def _by_replicas(status: Object, scale_path: str) -> Statuses:

@@ -1,1 +1,0 @@
-"""Drafts definitions from evidence: objects of a kind, and the pods that a member runs for them."""
