@@ -8,6 +8,7 @@ import pytest
 import yaml
 from click.testing import Result
 
+from karta_interpreter import ComponentNotFoundError, Karta, Workload
 from tests.support.rows import rows
 
 Run = Callable[..., Result]
@@ -95,3 +96,63 @@ def test_check_says_what_validate_says(run: Run) -> None:
 def test_check_asks_nothing(run: Run) -> None:
     done = run("interpret", "-f", _COMPLETE, "--check", "--operation", "InterpretReplica")
     assert (done.exit_code, "--check asks nothing" in done.stderr) == (2, True)
+
+
+_JOBSET = str(_FOLDER / "jobset.yaml")
+_NAMES = ("master", "worker")
+
+
+@pytest.fixture(params=["karta-jobset.yaml", "resourceinterface-jobset.yaml"])
+def jobset_definition(request: pytest.FixtureRequest) -> str:
+    return str(_FOLDER / request.param)
+
+
+def test_definition_of_jobset_is_served_with_warnings(run: Run, jobset_definition: str) -> None:
+    validated = run("validate", jobset_definition)
+    assert validated.exit_code == 0
+    assert 'pods of the component "replicatedjob" cannot be told apart by instance' in validated.output
+
+    kinds = run(
+        *("export", "webhook-configuration", "-f", jobset_definition, "--no-catalogue"), *("--service", "karta/server")
+    )
+    assert "InterpretHealth" in kinds.stdout
+
+
+def test_definition_of_jobset_counts_and_judges(run: Run, jobset_definition: str) -> None:
+    def answered(operation: str) -> list[Any]:
+        done = run("interpret", "-f", jobset_definition, "--observed-file", _JOBSET, "--operation", operation)
+        assert done.exit_code == 0, done.output
+        return _results(done.stdout)
+
+    (components,) = answered("InterpretComponent")
+    assert [(each["name"], each["replicas"]) for each in components] == [("master", 1), ("worker", 3)]
+    assert answered("InterpretReplica")[0] == 4
+    assert answered("InterpretHealth") == [True]
+
+
+def test_definition_of_jobset_answers_requests_of_pod_templates(run: Run) -> None:
+    definition = str(_FOLDER / "karta-jobset.yaml")
+    done = run("interpret", "-f", definition, "--observed-file", _JOBSET, "--operation", "InterpretComponent")
+    (components,) = _results(done.stdout)
+    requests = [each["replicaRequirements"]["resourceRequest"] for each in components]
+    assert requests == [{"cpu": "2"}, {"nvidia.com/gpu": "8"}]
+
+
+def test_path_that_ends_at_the_template_of_a_job_leaves_requests_unknown(run: Run) -> None:
+    definition = str(_FOLDER / "resourceinterface-jobset.yaml")
+    done = run("interpret", "-f", definition, _JOBSET)
+    assert "spec.replicatedJobs[1].template has no containers; its spec.template is one level further in" in done.stderr
+
+
+def test_library_reads_the_definition_of_jobset(jobset_definition: str) -> None:
+    karta = Karta.load(Path(jobset_definition).read_text(encoding="utf-8"))
+    workload = Workload(karta, yaml.safe_load(Path(_JOBSET).read_text(encoding="utf-8")))
+
+    component = workload.component("replicatedjob")
+    assert component.owner == workload.component("jobset")
+    assert {name: scale.replicas for name, scale in component.scales.items()} == {"master": 1, "worker": 3}
+    assert [str(status) for status in workload.status.matched] == ["Running"]
+    pod = {"metadata": {"name": "my-training-job-worker-0-0-x7k2p"}}
+    assert workload.infer_component(pod) == "replicatedjob"
+    with pytest.raises(ComponentNotFoundError, match="pods cannot be told apart by instance"):
+        workload.infer_instance(pod)

@@ -17,6 +17,7 @@ from karta_interpreter.base.findings import Finding
 from karta_interpreter.cli.explain import described, rules
 from karta_interpreter.definitions.karta import model
 from karta_interpreter.definitions.karta.loading import load_documents
+from karta_interpreter.definitions.karta.rules import NO_ANSWER
 from karta_interpreter.definitions.karta.schema_types import Schema
 from karta_interpreter.definitions.openapi import objects
 from karta_interpreter.definitions.openapi.check import object_contradictions
@@ -88,6 +89,11 @@ def test_rules_of_page_are_explained(rule: str, run: Callable[..., Result]) -> N
 
     assert result.exit_code == 0, result.output
     assert [line for line in result.output.splitlines() if line in (rule, "bad:", "good:")] == [rule, "bad:", "good:"]
+
+
+def test_each_error_of_a_definition_has_its_reason() -> None:
+    errors = set(re.findall(r"^\| `([a-z-]+)` \| error", _SECTIONS["Definitions"], re.MULTILINE))
+    assert errors == NO_ANSWER.keys()
 
 
 def test_explained_rules_are_those_of_page() -> None:

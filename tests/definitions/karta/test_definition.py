@@ -185,3 +185,29 @@ def test_stronger_scripts_win_for_their_operations(compiled: dict[str, Definitio
 def test_count_has_default_that_can_be_written(count: str | None, expected: bool) -> None:
     component = ComponentRules("mill", "stone", replicas=None if count is None else Query.compile(count))
     assert component.has_default_count is expected
+
+
+@rows(
+    ("owners", "expected"),
+    [
+        pytest.param(("orchestra", "conductor"), ("orchestra", "conductor"), id="as written"),
+        pytest.param((None, "conductor"), ("orchestra", "conductor"), id="none"),
+        pytest.param(("", "conductor"), ("orchestra", "conductor"), id="an empty one"),
+        pytest.param(("nobody", "conductor"), ("orchestra", "conductor"), id="one that does not exist"),
+        pytest.param(("section", "conductor"), ("orchestra", "conductor"), id="a cycle, of which one is left"),
+        pytest.param(("conductor", "conductor"), ("orchestra", "conductor"), id="itself"),
+    ],
+)
+def test_owners_of_every_component_lead_to_the_root(
+    orchestra: Raw, owners: tuple[str | None, str], expected: tuple[str, str]
+) -> None:
+    for index, owner in enumerate(owners):
+        orchestra = edit.set_value(orchestra, (*STRUCTURE, "childComponents", index, "ownerRef"), owner)
+    definition = load_definition(edit.set_value(orchestra, (*ROOT, "ownerRef"), "section"))
+
+    assert tuple(component.owner for component in definition.components) == (None, *expected)
+    assert definition.lineage("section")[-1] is definition.root
+
+
+def test_root_without_status_definition_has_no_status_rules(orchestra: Raw) -> None:
+    assert load_definition(edit.remove(orchestra, (*ROOT, "statusDefinition"))).status is None

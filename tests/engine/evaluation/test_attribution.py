@@ -149,3 +149,12 @@ def test_pods_of_no_component_are_all_named(orchestra: Raw) -> None:
     first, second = str(caught.value).splitlines()
     assert "pod a is of none" in first
     assert "pod b: " in second
+
+
+def test_pods_without_instance_selector_belong_to_the_only_instance(orchestra: Raw) -> None:
+    del orchestra["spec"]["structureDefinition"]["childComponents"][1]["podSelector"]["componentInstanceSelector"]
+    definition, brass = load_definition(orchestra), {"spec": {"sections": [{"name": "brass"}]}}
+
+    assert attributing(definition, brass)(pod(part="section")).instance == "brass"
+    with pytest.raises(ComponentNotFoundError, match="pods cannot be told apart by instance"):
+        attributing(definition, ORCHESTRA)(pod(part="section"))

@@ -5,8 +5,11 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.definitions.karta.definition import ComponentRules, Definition
 from karta_interpreter.engine.operations import Call, Operation
+from karta_interpreter.engine.operations.interpret_health import interpret_health
+from karta_interpreter.engine.registered.operations import operations_for
 from tests.engine.operations.conftest import Define
 from tests.support.both_ways import ask
 from tests.support.rows import rows
@@ -157,3 +160,10 @@ def test_definition_that_compares_generation_judges_stale_status(define: Define,
     stale = {"byExpression": {"expression": is_behind, "expectedResult": "true"}}
     definition = define(mappings={**_SERVICE, "initializing": [stale]})
     assert _is_healthy(definition, _obj(phase, observed=3)) is expected
+
+
+def test_definition_without_status_has_no_health() -> None:
+    definition = Definition("train", GVK("example.io", "v1", "Train"), (ComponentRules("train", "train"),))
+    with pytest.raises(InterpretationError, match="definition train has no status definition, so there is no health"):
+        interpret_health(definition, _obj("Up"))
+    assert Operation.INTERPRET_HEALTH not in operations_for(definition)

@@ -40,6 +40,16 @@ def test_registered_type_answers_at_once(server: TypesServer) -> None:
     assert server.get(answer.headers["location"]).json == found
 
 
+def test_type_that_only_karta_refuses_is_registered_with_warnings(server: TypesServer) -> None:
+    answer = server.post(workload_type("BareMill", karta("BareMill", statusDefinition=None)))
+
+    assert answer.status == 201, answer.json
+    assert [(each["rule"], each["severity"]) for each in answer.json["findings"]] == [
+        ("root-without-status", "warning")
+    ]
+    assert server.interpret(workload("BareMill")) == 3
+
+
 def test_type_can_have_a_karta_for_each_version(server: TypesServer) -> None:
     old = {**karta("TwoMill", version="v1beta1", **DOUBLED), "apiVersion": "optimization.nvidia.com/v1alpha1"}
     bare = {"spec": karta("TwoMill")["spec"]}

@@ -44,6 +44,14 @@ def refusal(body: bytes, taken: Mapping[GVK, str] | None = None) -> list[str]:
     return lines
 
 
+def test_definition_that_only_karta_refuses_is_allowed_with_warnings(karta: Raw, review: Body) -> None:
+    answer = response(judged(review(edit.remove(karta, (*ROOT, "statusDefinition"))), {}))
+
+    assert answer["allowed"]
+    (warning,) = answer["warnings"]
+    assert "Karta's own admission refuses this" in warning
+
+
 @pytest.mark.parametrize("operation", ["CREATE", "UPDATE"])
 def test_good_definition_is_allowed_without_warnings(karta: Raw, review: Body, operation: str) -> None:
     assert response(judged(review(karta, operation, old=karta), {})) == {
