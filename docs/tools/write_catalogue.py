@@ -5,9 +5,9 @@ from pathlib import Path
 
 import yaml
 
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.cli.catalogue import children_text, component_facts
-from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.definitions.karta import Definition, catalogue_kinds, gvk_of
 from karta_interpreter.definitions.karta.annotations import ExtraDependency
 from karta_interpreter.definitions.karta.definition import Reference
 from karta_interpreter.definitions.sources.files import load_catalogue
@@ -41,8 +41,9 @@ def pages() -> dict[Path, str]:
 
 
 def pages_of_kinds() -> dict[Path, str]:
-    """Return the pages that only the site has, by their paths."""
-    return {FOLDER / f"{each['definition']}.md": page(each) for each in map(describe, _entries())}
+    """Return the pages that only the site has, by their paths: one for each Karta, by its own version."""
+    own = [entry for entry in _entries() if entry.definition.gvk == gvk_of(entry.definition.manifest)]
+    return {FOLDER / f"{each['definition']}.md": page(each) for each in map(describe, own)}
 
 
 def _entries() -> list[ServedDefinition]:
@@ -120,7 +121,7 @@ def other_objects(definitions: Sequence[Definition]) -> str:
             raise SystemExit(
                 f"{OTHER_OBJECTS.name}: {kind} names {', '.join(sorted(unexplained))}: look it up, or say why not"
             )
-        link = f"[{definition.gvk.kind}](../../kartas/{definition.gvk.api_version}/{definition.gvk.kind}/karta.yaml)"
+        link = f"[{definition.gvk.kind}]({_file(definition.gvk)})"
         rows += [[link, code(looked_up_by(each)), each.gvk.kind, "looked up"] for each in definition.references]
         rows += [[link, code(each["field"]), each["names"], each["reason"]] for each in left]
     return f"""{WRITTEN_BY}
@@ -170,9 +171,11 @@ def linked(description: Object) -> str:
 
 def file_of(description: Object) -> str:
     """Return the path of a definition from the pages of the catalogue."""
-    api_version = description["apiVersion"]
-    folder = api_version if "/" in api_version else f"core/{api_version}"
-    return f"../../kartas/{folder}/{description['kind']}/karta.yaml"
+    return _file(GVK.of(description))
+
+
+def _file(gvk: GVK) -> str:
+    return "/".join(("../../kartas", *catalogue_kinds()[gvk].parts[-4:]))
 
 
 def diagram(description: Object) -> str:

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -9,11 +10,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.identity import gvk_of
 from karta_interpreter.definitions.karta.loading import Loaded
+from karta_interpreter.definitions.openapi.catalogue import catalogue_schemas
+from karta_interpreter.definitions.openapi.objects import misfits
 from karta_interpreter.engine.operations import Operation
-from karta_interpreter.engine.suites.suite import Case, find_suites, load_suite
+from karta_interpreter.engine.suites.suite import Case, find_suites, read_suite
 from tests.catalogue.knowledge import remember
 from tests.catalogue.shape import made
 from tests.support.catalogue_once import definition_of
@@ -25,7 +29,9 @@ _KARTAS = Path(__file__).parents[2] / "kartas"
 
 
 class Entry(NamedTuple):
-    """One folder of the catalogue; ``definition`` is None when the Karta in it has errors.
+    """A version of a kind in the catalogue; ``definition`` is None when its Karta has errors.
+
+    ``folder`` is that of a Karta of the version, and need not exist.
 
     ``objects`` are those of the cases, each once, and others of the same shape, and so are the ``reported`` statuses. A
     sweep takes the ``swept`` cases.
@@ -89,20 +95,29 @@ PATHS = sorted(_KARTAS.rglob("karta.yaml"))
 
 @cache
 def entries() -> tuple[Entry, ...]:
-    """Return all of them."""
-    return tuple(map(entry_of, PATHS))
+    """Return all of them: one for each version of a kind."""
+    return tuple(entry for path in PATHS for entry in entries_of(path))
 
 
 @cache
+def entries_of(path: Path) -> tuple[Entry, ...]:
+    """Return the entries of a file, that of the Karta's own version first."""
+    return tuple(_entry(path, loaded) for loaded in definition_of(path).versions)
+
+
 def entry_of(path: Path) -> Entry:
+    """Return the entry of a Karta's own version."""
+    return entries_of(path)[0]
+
+
+def _entry(path: Path, loaded: Loaded) -> Entry:
     text = path.read_text(encoding="utf-8")
-    loaded = definition_of(path)
-    cases = [case for suite in find_suites(path.parent) for case in load_suite(suite)]
+    cases = _cases(path.parent, loaded)
     if loaded.definition:
         remember(loaded.definition, cases)
     objects, reported = _objects(cases), _reported(cases)
     return Entry(
-        path.parent.relative_to(_KARTAS),
+        path.parents[2].relative_to(_KARTAS) / (loaded.gvk.version if loaded.gvk else "") / path.parent.name,
         text,
         loaded,
         loaded.definition,
@@ -111,6 +126,42 @@ def entry_of(path: Path) -> Entry:
         [*objects, *made(objects, _MADE, path.parent.name)],
         [*reported, *made(reported, _MADE, path.parent.name)],
     )
+
+
+def _cases(folder: Path, loaded: Loaded) -> list[Case]:
+    """Return the cases about one version of a kind.
+
+    Another version than the Karta's own is asked all that the own one is asked, as far as it has the fields. A case of
+    its own stands in place of one with the same name.
+    """
+    gvk = loaded.gvk
+    own = gvk_of(loaded.definition.manifest) if loaded.definition else gvk
+    texts = {str(suite): suite.read_text(encoding="utf-8") for suite in find_suites(folder)}
+    if gvk is None or own is None or gvk == own:
+        cases = [case for source, text in texts.items() for case in read_suite(text, source)]
+        return [case for case in cases if gvk in (None, GVK.of(case.call.object))]
+    own_version = rf"{re.escape(own.api_version)}(?![\w./-])"
+    by_name: dict[tuple[Operation, str], Case] = {}
+    for source, text in texts.items():
+        about_own = source.rpartition("/")[2] != f"{gvk.version}.yaml"
+        for case in read_suite(re.sub(own_version, gvk.api_version, text), source):
+            is_replaced = about_own and (case.call.operation, case.name) in by_name
+            if GVK.of(case.call.object) == gvk and not is_replaced and not (about_own and _lacks(gvk, own, case)):
+                by_name[case.call.operation, case.name] = case
+    return [*by_name.values()]
+
+
+def _lacks(gvk: GVK, own: GVK, case: Case) -> bool:
+    """Return whether a version has no field for a part of a case that the own version has a field for."""
+    schemas = catalogue_schemas()
+    if not {gvk, own} <= schemas.keys():
+        return False
+    objects = [case.call.object, case.call.observed or {}, *({"status": item.status} for item in case.call.items)]
+    unknown_in = [
+        {(at, finding.path) for at, obj in enumerate(objects) for finding in misfits(schemas[kind].schema, obj, "")}
+        for kind in (gvk, own)
+    ]
+    return bool(unknown_in[0] - unknown_in[1])
 
 
 def for_sweep(entry: Entry) -> Entry:

@@ -22,7 +22,7 @@ def test_at_home_in_the_folder_of_its_kind(definition: Definition, folder: Path)
 @of_all_kinds
 def test_named_after_its_kind(definition: Definition) -> None:
     gvk = definition.gvk
-    assert definition.name == f"{(gvk.group or CORE).replace('.', '-')}-{gvk.kind.lower()}-{gvk.version}"
+    assert definition.object_name == f"{(gvk.group or CORE).replace('.', '-')}-{gvk.kind.lower()}-{gvk.version}"
 
 
 @of_all_kinds

@@ -81,7 +81,8 @@ def export_command(kinds: tuple[str, ...], output: str) -> None:
 
     YAML is printed as it was written, with its comments. Without KIND all are printed.
     """
-    definitions = definitions_named(kinds, ())
+    # Once for all versions that it describes.
+    definitions = {definition.source: definition for definition in definitions_named(kinds, ())}.values()
     if output == "json":
         items = [definition.manifest for definition in definitions]
         say(to_json({"apiVersion": "v1", "kind": "List", "items": items}), nl=False)

@@ -50,7 +50,7 @@ def customization(definition: Definition, operations: Iterable[Operation]) -> Ex
     document: Object = {
         "apiVersion": API_VERSION,
         "kind": KIND,
-        "metadata": {"name": definition.name},
+        "metadata": {"name": definition.object_name},
         "spec": {
             "target": {"apiVersion": definition.gvk.api_version, "kind": definition.gvk.kind},
             "customizations": scripts,

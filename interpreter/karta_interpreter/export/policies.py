@@ -65,6 +65,6 @@ def failover_policy(definition: Definition, *, cluster_scoped: bool = False) -> 
     }
     is_known = f"{definition.gvk.kind}.{definition.gvk.group}" in _OF_CLUSTER
     scope = "Cluster" if cluster_scoped or is_known else ""
-    metadata = {"name": definition.name}
+    metadata = {"name": definition.object_name}
     manifest = {"apiVersion": API_VERSION, "kind": f"{scope}PropagationPolicy", "metadata": metadata, "spec": spec}
     return Policy(manifest, tuple(notes))

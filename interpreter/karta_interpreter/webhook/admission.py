@@ -15,7 +15,7 @@ import orjson
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.base.findings import DefinitionError, Finding, Severity, count, error, format_path
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit
-from karta_interpreter.definitions.karta import PREFIX, ROOT_KIND, gvk_of, is_kind_of_definitions, name_of
+from karta_interpreter.definitions.karta import PREFIX, ROOT_KIND, is_kind_of_definitions, kinds_of, name_of
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.webhook.wire.request import KIND, parsed
 
@@ -194,17 +194,17 @@ def _stored(review: Review) -> Object | None:
 
 
 def _second(obj: Object, existing_kinds: Mapping[GVK, str]) -> tuple[Finding, ...]:
-    gvk = gvk_of(obj)
-    other = existing_kinds.get(gvk) if gvk else None
-    if other is None or other == name_of(obj):
-        return ()
-    return (
+    name = name_of(obj)
+    others = {gvk: existing_kinds.get(gvk, name) for gvk in kinds_of(obj)}
+    return tuple(
         error(
             "duplicate-kind",
             ROOT_KIND,
             f"{gvk} has a definition already: {other}",
             f"change {other}, or delete it first",
-        ),
+        )
+        for gvk, other in others.items()
+        if other != name
     )
 
 

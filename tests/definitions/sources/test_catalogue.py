@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from karta_interpreter.base.k8s.values import GVK, JSON
-from karta_interpreter.definitions.karta import CORE, catalogue_files
+from karta_interpreter.definitions.karta import CORE, catalogue_files, catalogue_kinds, gvk_of
 from karta_interpreter.definitions.karta.loading import load_documents
 from karta_interpreter.definitions.sources.files import find_in_catalogue, load_catalogue
 from karta_interpreter.definitions.sources.store import Store
@@ -16,9 +16,16 @@ def test_definitions_are_in_folder_of_their_kind() -> None:
     layer = load_catalogue()
     places = [tuple(path.parts[-4:-1]) for path in catalogue_files()]
 
-    kinds = [entry.definition.gvk for entry in layer.entries]
-    assert [(gvk.group or CORE, gvk.version, gvk.kind) for gvk in kinds] == places
+    own = [gvk for entry in layer.entries if (gvk := entry.definition.gvk) == gvk_of(entry.definition.manifest)]
+    assert [(gvk.group or CORE, gvk.version, gvk.kind) for gvk in own] == places
     assert places
+
+
+def test_kinds_of_files_are_those_that_definitions_serve() -> None:
+    served = {entry.definition.gvk: entry.definition.source for entry in load_catalogue().entries}
+
+    assert {gvk: str(path) for gvk, path in catalogue_kinds().items()} == served
+    assert len(served) > len(catalogue_files())
 
 
 def test_catalogue_has_no_quarantined_definition() -> None:
@@ -41,7 +48,7 @@ def test_copies_in_a_folder_are_answered_like_the_catalogue(tmp_path: Path) -> N
 
     copies = [entry for entry in Store([tmp_path]).load().entries.values() if entry.origin != "catalogue"]
 
-    assert len(copies) == len([*tmp_path.iterdir()])
+    assert len({entry.origin for entry in copies}) == len([*tmp_path.iterdir()])
     assert [str(entry.definition.gvk) for entry in copies if entry.definition.steps] == []
 
 

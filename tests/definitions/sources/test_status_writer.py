@@ -78,6 +78,17 @@ async def test_report_writes_conditions(world: _World) -> None:
     assert world.reasons("twin") == ["ValidationSucceeded", "CRDFound", "NotReady"]
 
 
+async def test_karta_with_a_version_that_an_older_one_has_is_hidden(world: _World, karta: Karta) -> None:
+    world.put("a")
+    both = yaml.safe_load(karta("A", replicas=".a").replace("version: v1", "version: v2"))["spec"]
+    world.api.put(KARTAS, "a", both, annotations={"karta-interpreter.io/other-versions": "v1"})
+    world.put("b")
+
+    await world.report()
+
+    assert world.reasons("b") == ["ValidationSucceeded", "CRDFound", "NotReady"]
+
+
 async def test_status_writer_writes_nothing_twice(world: _World) -> None:
     world.put("good")
     world.put("broken", replicas=".a |")

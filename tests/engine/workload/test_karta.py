@@ -45,6 +45,25 @@ def test_karta_resource_interface_and_bare_spec_load(raw: Raw, change: dict[str,
     assert Karta.load({"spec": raw("Orchestra")["spec"], **change}).name == name
 
 
+def test_karta_of_several_versions_answers_for_each(raw: Raw) -> None:
+    karta = Karta.load({**raw("Orchestra"), "metadata": {"annotations": {"karta-interpreter.io/other-versions": "v2"}}})
+
+    assert [gvk.version for gvk in karta.kinds] == ["v1", "v2"]
+    other = karta.in_version("v2")
+    assert (other.gvk.version, other.kinds, other.in_version("v1").gvk) == ("v2", karta.kinds, karta.gvk)
+    assert pickle.loads(pickle.dumps(other)).gvk == other.gvk  # noqa: S301 - its own
+    obj = {"apiVersion": "toys.example.com/v2", "kind": "Orchestra", "metadata": {"name": "a"}}
+    assert Workload(other, obj).karta is other
+    with pytest.raises(WorkloadError, match="v3"):
+        karta.in_version("v3")
+
+
+def test_catalogue_has_each_version() -> None:
+    obj = {"apiVersion": "apps.kruise.io/v1alpha1", "kind": "StatefulSet", "metadata": {"name": "a"}, "spec": {}}
+    assert Karta.for_object(obj).gvk == GVK.of(obj)
+    assert "error" not in Karta.for_object(obj).answers(obj)["InterpretReplica"]
+
+
 @rows("source", [pytest.param({"spec": {}}, id="an object"), pytest.param("karta.yaml", id="a path")])
 def test_source_in_the_place_of_a_definition_leads_to_load(source: Any) -> None:
     with pytest.raises(TypeError, match=r"Karta\.load\(source\) reads a Karta"):

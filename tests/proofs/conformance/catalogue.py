@@ -7,11 +7,10 @@ from itertools import islice
 from docs.tools.write_known import REASONS
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.definitions.karta import catalogue_files
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.files import find_in_catalogue
 from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
-from karta_interpreter.engine.suites.suite import find_suites, load_suite
+from tests.catalogue.entries import entries
 from tests.proofs.conformance.bundle import Bundled, answered, name_of
 from tests.proofs.conformance.comparison import disagreement
 from tests.proofs.conformance.peer import Peer
@@ -74,13 +73,10 @@ def _bundled_questions(bundled: Bundled, operation: str) -> Iterator[Question]:
 
 
 def _golden_questions(bundled: Bundled, operation: str) -> Iterator[Question]:
-    kind = answered(bundled.gvk)
-    place = (kind.group, kind.version, kind.kind)
-    (folder,) = (path.parent for path in catalogue_files() if path.parts[-4:-1] == place)
-    for suite in find_suites(folder):
-        for case in load_suite(suite):
-            if case.call.operation == operation and case.error is None:
-                yield _question(bundled, case.call)
+    (entry,) = (entry for entry in entries() if entry.loaded.gvk == answered(bundled.gvk))
+    for case in entry.cases:
+        if case.call.operation == operation and case.error is None:
+            yield _question(bundled, case.call)
 
 
 def _question(bundled: Bundled, call: Call) -> Question:

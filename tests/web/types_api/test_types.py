@@ -65,6 +65,21 @@ def test_type_can_have_a_karta_for_each_version(server: TypesServer) -> None:
     assert [server.interpret(workload("TwoMill", version=each)) for each in found["versions"]] == [3, 6]
 
 
+def test_one_karta_can_be_for_several_versions(server: TypesServer) -> None:
+    both = karta("OldMill")
+    both["metadata"] = {"annotations": {"karta-interpreter.io/other-versions": "v1beta1"}}
+    path = registered(server, "OldMill", both)
+
+    found = server.get(path)
+    assert found.json["versions"] == ["v1", "v1beta1"]
+    assert [each["metadata"]["name"] for each in found.json["resourceInterfaces"]] == ["oldmill-v1.mill.example.org"]
+    assert [server.interpret(workload("OldMill", version=each)) for each in found.json["versions"]] == [3, 3]
+    again = server.ask("PUT", path, workload_type("OldMill", *found.json["resourceInterfaces"]))
+    assert (again.status, again.headers["etag"]) == (200, found.headers["etag"])
+    errors = server.post(workload_type("OldMill", both, karta("OldMill", version="v1beta1")), f"{TYPES}:validate").json
+    assert [error["rule"] for error in errors["errors"]] == ["duplicate-kind"]
+
+
 def test_same_registration_changes_nothing(server: TypesServer) -> None:
     first = server.post(workload_type("SameMill"))
     again = server.post(workload_type("SameMill"))

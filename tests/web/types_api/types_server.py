@@ -16,7 +16,7 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.definitions.karta.loading import load_object
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.web.types_api.api import serving
 from karta_interpreter.web.types_api.records import type_id
@@ -109,7 +109,7 @@ class TypesClient:
         gvk = GVK.of(obj)
         answer = self.get(f"{TYPES}/{type_id(gvk.group, gvk.kind)}")
         kartas = answer.json["resourceInterfaces"] if answer.status == HTTPStatus.OK else []
-        definitions = {each.gvk: each for each in map(load_definition, kartas)}
+        definitions = {version.gvk: version.usable() for each in kartas for version in load_object(each, "").versions}
         if gvk not in definitions:
             return None
         return interpret(definitions[gvk], Call(Operation.INTERPRET_REPLICA, obj))["replica"]

@@ -123,6 +123,20 @@ def test_second_definition_of_kind_is_refused(
         )
 
 
+@pytest.mark.parametrize(
+    ("owner", "refused"),
+    [pytest.param("kettle", True, id="another one has it"), pytest.param("brew", False, id="the Karta itself has it")],
+)
+def test_other_version_with_a_definition_is_refused(karta: Raw, review: Body, owner: str, *, refused: bool) -> None:
+    both = changed(karta, ("metadata", "annotations"), {"karta-interpreter.io/other-versions": "v2"})
+
+    lines = refusal(review(both), {GVK(BREW.group, "v2", "Brew"): owner})
+
+    assert bool(lines) is refused
+    if refused:
+        assert "toys.example.com/v2, Kind=Brew has a definition already: kettle" in lines[1]
+
+
 def test_refusal_has_errors_and_duplicate_kind(karta: Raw, review: Body) -> None:
     lines = refusal(review(changed(karta, REPLICAS, "env")), {BREW: "kettle"})
 

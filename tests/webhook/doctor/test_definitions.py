@@ -89,6 +89,17 @@ def test_several_definitions_of_kind_are_a_problem() -> None:
     assert "one, two" in result.found
 
 
+def test_second_definition_of_another_version_is_a_problem() -> None:
+    both = karta("both", BREW, **READY)
+    both["metadata"]["annotations"] = {"karta-interpreter.io/other-versions": "v2"}
+    old = karta("old", BREW._replace(version="v2"), **READY)
+
+    (result,) = judge_coverage([read_stored(both), read_stored(old)], [BREW, BREW._replace(version="v2")])
+
+    assert result.level is Level.PROBLEM
+    assert "toys.example.com/v2, Kind=Brew has several definitions: both, old" in result.found
+
+
 @rows(
     ("modes", "client", "level", "advice"),
     [

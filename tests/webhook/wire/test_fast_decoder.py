@@ -24,7 +24,7 @@ from karta_interpreter.engine.operations import Operation, Options, interpret
 from karta_interpreter.engine.operations.dispatch import projection_of
 from karta_interpreter.engine.operations.interpretation import has_scripts_alone
 from karta_interpreter.webhook.wire import FastDecoder, Request, decode, encode_results, fast_decoder
-from tests.catalogue.entries import entry_of
+from tests.catalogue.entries import entries_of
 from tests.support.examples import EXAMPLES, few
 from tests.support.rows import rows
 
@@ -80,7 +80,7 @@ FEW = few(sorted(KINDS), __name__)
 @cache
 def known(gvk: GVK) -> tuple[Definition, Sequence[dict[str, Any]]]:
     """Return the definition of a kind of the catalogue, with the objects of its suites, each once."""
-    entry = entry_of(KINDS[gvk])
+    (entry,) = (each for each in entries_of(KINDS[gvk]) if each.loaded.gvk == gvk)
     assert entry.definition
     texts = dict.fromkeys(json.dumps(case.call.object) for case in entry.cases)
     return entry.definition, [json.loads(text) for text in texts]

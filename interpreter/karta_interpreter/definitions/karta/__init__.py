@@ -75,6 +75,7 @@ from karta_interpreter.definitions.karta.status_rules import (
     Status,
     StatusRules,
 )
+from karta_interpreter.definitions.karta.versions import in_version, kinds_of
 
 __all__ = [
     "ADDING_UP",
@@ -136,11 +137,13 @@ __all__ = [
     "field_text",
     "gvk_of",
     "ids_meant",
+    "in_version",
     "is_definition",
     "is_kind_of_definitions",
     "karta_api_group",
     "karta_type",
     "kartas_path",
+    "kinds_of",
     "name_of",
     "resolved",
 ]

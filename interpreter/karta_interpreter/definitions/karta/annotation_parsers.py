@@ -32,6 +32,7 @@ from karta_interpreter.definitions.karta.expressions import (
 )
 from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.status_rules import AT_WORK, Status
+from karta_interpreter.definitions.karta.versions import MOST_OTHER_VERSIONS, is_version
 from karta_interpreter.languages.jq import owner_of, parse, render, several, syntax as ast
 from karta_interpreter.languages.lua.reading import read_scripts
 from karta_interpreter.languages.lua.script import Scripts
@@ -386,6 +387,17 @@ def parse_written_from(annotation: AnnotationText) -> str:
         f'"{text}" is not a project and a version', "write it like KubeRay 1.4, or KubeRay 1.4, Kueue 0.17"
     )
     return ""
+
+
+def parse_other_versions(annotation: AnnotationText) -> tuple[str, ...]:
+    """Return the names of the other versions."""
+    names, kind = annotation.items(), annotation.karta.spec.structure_definition.root_component.kind
+    if not 0 < len(names) <= MOST_OTHER_VERSIONS:
+        annotation.error(f"names {len(names)} versions", f"name one to {MOST_OTHER_VERSIONS}")
+    for name in names:
+        if not is_version(name) or (kind and name == kind.version):
+            annotation.error(f'"{name}" is not the name of another version', "write it like v1beta1", (name,))
+    return tuple(names)
 
 
 # The fields of an entry of ``retain``, by the field that names the path.

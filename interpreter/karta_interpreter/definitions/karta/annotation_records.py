@@ -20,6 +20,7 @@ from karta_interpreter.definitions.karta.annotation_parsers import (
     parse_elastic,
     parse_healthy_statuses,
     parse_lua,
+    parse_other_versions,
     parse_outcomes,
     parse_queue_labels,
     parse_required_status,
@@ -59,6 +60,7 @@ class Annotations:
     operations: frozenset[str] | None = None
     lua: Scripts = field(default_factory=Scripts)
     written_from: str = ""
+    other_versions: tuple[str, ...] = ()
 
     def is_elastic(self, component: str, instance: str | None = None) -> bool:
         """Return whether ``elastic`` names a component or the instance. Without ``instance``, any instance counts.
@@ -431,6 +433,19 @@ ANNOTATIONS: Final = (
         parse=parse_written_from,
         read_by=frozenset(),
         exported="does not depend on it",
+    ),
+    Annotation(
+        name="other-versions",
+        schema=_TEXT,
+        form="names of versions, comma separated: `v1alpha1, v1alpha2`",
+        description=(
+            "the other versions of the kind that "
+            "[this Karta describes as well](authoring.md#several-versions-of-a-kind)"
+        ),
+        example="v1beta1",
+        parse=parse_other_versions,
+        read_by=frozenset(),
+        exported="is for one version, and there is one for each",
     ),
 )
 """Every annotation, in the order of parsing: ``lua`` needs the value of ``operations``."""

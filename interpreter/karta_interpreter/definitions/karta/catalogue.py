@@ -1,15 +1,19 @@
 """The files that come with the package: the catalogue of definitions, and the first example."""
 
 import pathlib
+import re
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
+from typing import Final
 
 from karta_interpreter.base.k8s import GVK
+from karta_interpreter.definitions.karta.versions import OTHER_VERSIONS
 
 CORE = "core"
 """The folder of the core group, which has an empty name."""
 
+_OTHER_VERSIONS: Final = re.compile(rf"^ +{OTHER_VERSIONS[-1]}: (.+)$".encode(), re.MULTILINE)
 _PACKAGE = pathlib.Path(__file__).parents[2]
 
 
@@ -28,6 +32,15 @@ def example_files() -> dict[str, str]:
 
 @cache
 def catalogue_kinds() -> Mapping[GVK, pathlib.Path]:
-    """Return the files of the catalogue by the kinds that they define. Folders are named after the kinds."""
-    kinds = ((GVK(*path.parts[-4:-1]), path) for path in catalogue_files())
-    return MappingProxyType({gvk._replace(group="") if gvk.group == CORE else gvk: path for gvk, path in kinds})
+    """Return the files of the catalogue by the kinds that they define.
+
+    Folders are named after the kinds. The other versions of a kind are found in the text, without reading YAML.
+    """
+    kinds: dict[GVK, pathlib.Path] = {}
+    for path in catalogue_files():
+        gvk = GVK(*path.parts[-4:-1])
+        own = gvk._replace(group="") if gvk.group == CORE else gvk
+        others = _OTHER_VERSIONS.search(path.read_bytes())
+        names = others[1].decode().split(",") if others else ()
+        kinds |= {own._replace(version=version): path for version in (own.version, *map(str.strip, names))}
+    return MappingProxyType(kinds)

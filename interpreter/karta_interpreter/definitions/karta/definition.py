@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 from karta_interpreter.base.errors import QueryAbsentError
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import GVK, JSON, Object, count_values
+from karta_interpreter.definitions.karta.identity import gvk_of
 from karta_interpreter.definitions.karta.status_rules import StatusRules
 from karta_interpreter.languages.jq import (
     CHARACTERS,
@@ -292,6 +293,13 @@ class Definition:
     def most_steps(self, text: bytes) -> int:
         """Return the most steps that all expressions together take on JSON with this text."""
         return self.steps * (count_values(text) + len(text) // CHARACTERS)
+
+    @property
+    def object_name(self) -> str:
+        """The name of an object for this version alone: that of the Karta, with this version instead of its own."""
+        own, version = gvk_of(self.manifest) or self.gvk, self.gvk.version
+        name = self.name.removesuffix(f"-{own.version}")
+        return self.name if own == self.gvk else f"{name}-{version}"
 
     @property
     def needs_child(self) -> bool:

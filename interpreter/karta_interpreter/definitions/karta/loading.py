@@ -16,9 +16,10 @@ from karta_interpreter.definitions.karta.identity import gvk_of, name_of
 from karta_interpreter.definitions.karta.lint import lint
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.karta.validation import validate
+from karta_interpreter.definitions.karta.versions import in_version, kinds_of
 from karta_interpreter.languages.jq import forget_many
 from karta_interpreter.languages.lua.customization import is_customization
-from karta_interpreter.languages.lua.reading import lints
+from karta_interpreter.languages.lua.reading import lints, without_linting
 
 _CUSTOMIZATION = "this is a ResourceInterpreterCustomization of Karmada, not a Karta"
 KINDS_OF_DEFINITIONS = ("Karta", "ResourceInterface")
@@ -37,6 +38,13 @@ class Loaded:
     gvk: GVK | None
     source: str
     line: int = 0
+    others: tuple["Loaded", ...] = ()
+    """The results for the other versions of the kind that the Karta describes, without findings of their own."""
+
+    @property
+    def versions(self) -> tuple["Loaded", ...]:
+        """The results for all versions that the Karta describes, its own first."""
+        return (self, *(replace(other, line=self.line) for other in self.others))
 
     def usable(self) -> Definition:
         """Return the definition. Raise DefinitionError with the findings if it cannot be used."""
@@ -50,9 +58,8 @@ class Loaded:
     def with_findings(self, findings: Iterable[Finding]) -> "Loaded":
         """Return a copy with other findings, also in its definition."""
         all_findings = tuple(findings)
-        return replace(
-            self, findings=all_findings, definition=self.definition and replace(self.definition, findings=all_findings)
-        )
+        definition = self.definition and replace(self.definition, findings=all_findings)
+        return replace(self, findings=all_findings, definition=definition)
 
 
 def load_documents(text: str, source: str) -> list[Loaded]:
@@ -87,7 +94,21 @@ def load_definition(value: Object, source: str = "") -> Definition:
 
 
 def load_object(value: JSON, source: str) -> Loaded:
-    """Load one Karta object. Nothing is raised."""
+    """Load one Karta object, for each version of its kind that it describes. Nothing is raised."""
+    loaded = _load_version(value, source)
+    if loaded.gvk is None:
+        return loaded
+    with without_linting():  # what is written for one version is written for all of them
+        others = tuple(_other_version(loaded, value, gvk) for gvk in kinds_of(value)[1:])
+    return replace(loaded, others=others)
+
+
+def _other_version(loaded: Loaded, value: Object, gvk: GVK) -> Loaded:
+    definition = loaded.definition and _load_version(in_version(value, gvk.version), loaded.source).definition
+    return Loaded(definition and replace(definition, manifest=value, findings=()), (), loaded.name, gvk, loaded.source)
+
+
+def _load_version(value: JSON, source: str) -> Loaded:
     if is_customization(value):
         return Loaded(
             None, (error("not-a-karta", (), _CUSTOMIZATION, PLACES["overrides"]),), name_of(value), None, source

@@ -8,6 +8,7 @@ from karta_interpreter.base.k8s import GVK, edit
 from karta_interpreter.definitions.karta.annotations import PREFIX
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.definitions.karta.versions import in_version
 from karta_interpreter.languages.lua.reading import without_linting
 from karta_interpreter.languages.lua.script import Script, Scripts
 
@@ -18,7 +19,7 @@ _ANNOTATIONS = ("metadata", "annotations")
 
 def pack(definition: Definition) -> str:
     """Return the JSON for `unpack` in another process. It has all scripts, so that none is parsed again."""
-    manifest = definition.manifest if definition.has_karta else None
+    manifest = in_version(definition.manifest, definition.gvk.version) if definition.has_karta else None
     annotations = edit.get(manifest, _ANNOTATIONS) or {}
     if manifest is not None and _LUA in annotations:
         others = {name: value for name, value in annotations.items() if name != _LUA}

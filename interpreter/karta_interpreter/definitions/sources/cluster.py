@@ -138,15 +138,14 @@ def layer_of_kartas(kartas: Iterable[ClusterKarta]) -> SourceDefinitions:
     """Return the definitions of Kartas, in their order, and those that are broken."""
     entries, quarantined = list[ServedDefinition](), list[Quarantined]()
     for karta in kartas:
-        if karta.served and karta.served.definition:
-            entries.append(ServedDefinition(karta.served.definition, ORIGIN))
-        if not karta.loaded.definition:
-            loaded, serving_last_good = karta.loaded, karta.last_good is not None
-            quarantined.append(
-                Quarantined(
-                    loaded.source, loaded.findings, loaded.name, loaded.gvk, serving_last_good=serving_last_good
-                )
-            )
+        served = karta.served.versions if karta.served else ()
+        entries += [ServedDefinition(version.definition, ORIGIN) for version in served if version.definition]
+        serving_last_good = karta.last_good is not None
+        quarantined += [
+            Quarantined(loaded.source, loaded.findings, loaded.name, loaded.gvk, serving_last_good=serving_last_good)
+            for loaded in karta.loaded.versions
+            if not loaded.definition
+        ]
     return SourceDefinitions(tuple(entries), tuple(quarantined))
 
 
@@ -206,7 +205,9 @@ class StatusWriter:
         for karta in kartas:
             gvk = karta.loaded.gvk
             # The oldest comes first, as in `Cluster`, so the first of a kind is in use.
-            winner = used.setdefault(karta.served.gvk, karta) if karta.served and karta.served.gvk else karta
+            served_versions = karta.served.versions if karta.served else ()
+            winners = [used.setdefault(version.gvk, karta) for version in served_versions if version.gvk]
+            winner = next((other for other in winners if other is not karta), karta)
             served = kinds[gvk.api_version] if gvk else frozenset[str]()
             if served is not None:
                 hidden_by = winner.source if winner is not karta else ""

@@ -163,7 +163,8 @@ class DefinitionFile(WatchedFile[Loaded]):
         return replace(new, entries=tuple(entries))
 
     def _load(self, text: str) -> Iterable[Loaded]:
-        return load_documents(text, name_of(self.path))
+        documents = load_documents(text, name_of(self.path))
+        return [version for document in documents for version in document.versions]
 
     def _unreadable(self, reason: str) -> Loaded:
         source = name_of(self.path)
@@ -321,7 +322,8 @@ def load_catalogue() -> SourceDefinitions:
 def find_in_catalogue(gvk: GVK) -> ServedDefinition | None:
     """Return the definition of one kind, None if it has none. The rest of the catalogue is not read."""
     path = catalogue_kinds().get(gvk)
-    return next(iter(_layer([path]).entries), None) if path else None
+    entries = _layer([path]).entries if path else ()
+    return next((entry for entry in entries if entry.definition.gvk == gvk), None)
 
 
 def _layer(paths: Iterable[Path]) -> SourceDefinitions:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from karta_interpreter.base.k8s import GVK, Object
-from karta_interpreter.definitions.karta import ExtraDependency, Matcher
+from karta_interpreter.definitions.karta import ExtraDependency, Matcher, in_version
 from karta_interpreter.definitions.karta.annotation_records import Annotations
 from karta_interpreter.definitions.karta.model import ComponentDefinition, GangScheduling
 from karta_interpreter.definitions.karta.schema import read_karta
@@ -39,7 +39,8 @@ def describe(entry: ServedDefinition) -> Object:
     """
     definition, annotations = entry.definition, entry.definition.annotations
     served = find_served(None, definition.gvk)
-    karta, _ = read_karta(definition.manifest) if definition.has_karta else (None, ())
+    manifest = in_version(definition.manifest, definition.gvk.version)
+    karta, _ = read_karta(manifest) if definition.has_karta else (None, ())
     components = [component for _, component in karta.spec.structure_definition.components] if karta else []
     children = karta.spec.structure_definition.additional_child_kinds if karta else ()
     gated = operations_for(definition, served, multiple_pod_templates=True)

@@ -10,7 +10,7 @@ from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.findings import DefinitionError, Finding, did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, Object, get
 from karta_interpreter.base.karmada import OF_SCRIPTS, SLOTS, Operation
-from karta_interpreter.definitions.karta import Definition, Known, catalogue_kinds
+from karta_interpreter.definitions.karta import Definition, Known, catalogue_kinds, in_version, kinds_of
 from karta_interpreter.engine.workload.document import (
     Named,
     Public,
@@ -188,6 +188,7 @@ class Karta(Public):
         """Pickle only the manifest, and the values of references. Expressions are compiled again on unpickling."""
         return _loaded_again, (
             self.definition.manifest,
+            self.gvk.version,
             self.definition.source,
             self.findings,
             self.definition.reference_values,
@@ -204,6 +205,23 @@ class Karta(Public):
         return self.definition.gvk
 
     @property
+    def kinds(self) -> tuple[GVK, ...]:
+        """All kinds that this Karta describes: a kind in its own version, and in others."""
+        return kinds_of(self.definition.manifest)
+
+    def in_version(self, version: str) -> "Karta":
+        """Return the Karta for workloads of one of the versions in `kinds`. Raises WorkloadError for another one.
+
+        >>> Karta.for_object({"apiVersion": "batch/v1", "kind": "Job"}).in_version("v1").gvk
+        GVK(group='batch', version='v1', kind='Job')
+        """
+        if version == self.gvk.version:
+            return self
+        if self.gvk._replace(version=version) not in self.kinds:
+            raise WorkloadError(f"{self!r} describes {', '.join(map(str, self.kinds))}, not {version!r}")
+        return _loaded_again(self.definition.manifest, version, *self.__reduce__()[1][2:])
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """The warnings about this Karta. A definition with errors cannot be used."""
         return self.definition.findings
@@ -213,9 +231,10 @@ class Karta(Public):
 
 
 def _loaded_again(
-    manifest: Object, source: str, findings: tuple[Finding, ...], values: Mapping[str, Any] | None
+    manifest: Object, version: str, source: str, findings: tuple[Finding, ...], values: Mapping[str, Any] | None
 ) -> Karta:
-    definition = replace(Karta.load(manifest).definition, source=source, findings=findings)
+    of_version = Karta.load(in_version(manifest, version)).definition
+    definition = replace(of_version, manifest=manifest, source=source, findings=findings)
     return Karta(definition if values is None else definition.bound(values))
 
 
@@ -247,7 +266,7 @@ class _Catalogue(Mapping[GVK, Karta]):
             alike = kinds_like(gvk[-1]) or kinds_like("/".join(map(str, gvk)))
             hint = f"; did you mean {alike}?" if alike else ", and for no kind with a similar name."
             raise KeyError(f"the catalogue has no Karta for {gvk!r}{hint}")
-        return _loaded(catalogue_kinds()[gvk])
+        return _of_catalogue(gvk)
 
     def __iter__(self) -> Iterator[GVK]:
         return iter(catalogue_kinds())
@@ -267,5 +286,9 @@ class _Catalogue(Mapping[GVK, Karta]):
         return f"<the catalogue, {len(self)} kinds>"
 
 
-_loaded = cache(Karta.load)  # only called with files of the catalogue, so the cache is bounded
+@cache  # only called with kinds of the catalogue, so it is bounded
+def _of_catalogue(gvk: GVK) -> Karta:
+    return Karta.load(catalogue_kinds()[gvk]).in_version(gvk[1])
+
+
 _CATALOGUE: Mapping[GVK, Karta] = _Catalogue()

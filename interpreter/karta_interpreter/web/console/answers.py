@@ -187,8 +187,8 @@ def _judged(karta: str, suite: str, options: Options) -> Sequence[Object]:
 
 @lru_cache(_KARTAS)
 def kartas_of(text: str) -> tuple[tuple[Loaded, SourcePosition | None], ...]:
-    """Load the Kartas of a text, which stays the same while its user edits the object."""
-    return tuple(load_placed(text, ""))
+    """Load the Kartas of a text for each version, which stays the same while its user edits the object."""
+    return tuple((version, position) for loaded, position in load_placed(text, "") for version in loaded.versions)
 
 
 def _inputs_of(question: PageQuestion) -> _Inputs:

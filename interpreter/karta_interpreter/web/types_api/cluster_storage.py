@@ -51,9 +51,10 @@ class ClusterStorage:
         return self._cluster.kartas
 
     def records(self, source: ClusterKarta) -> tuple[Record, ...]:
-        """Return the Karta."""
-        loaded = source.loaded
-        return (Record(loaded.gvk, source.obj, ORIGIN, loaded.findings),) if loaded.gvk else ()
+        """Return the Karta, for each version that it describes."""
+        return tuple(
+            Record(loaded.gvk, source.obj, ORIGIN, loaded.findings) for loaded in source.loaded.versions if loaded.gvk
+        )
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:

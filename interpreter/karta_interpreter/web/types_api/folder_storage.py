@@ -17,6 +17,7 @@ import orjson
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.k8s import Object, edit, label, objects_in
 from karta_interpreter.base.k8s.manifest import read_documents
+from karta_interpreter.definitions.karta import kinds_of
 from karta_interpreter.definitions.sources import MAX_BYTES, DefinitionFile, Store, name_of, weight
 from karta_interpreter.web.types_api.models import ApiError, owned, unavailable
 from karta_interpreter.web.types_api.records import ID, Record, StoredType, is_ours, type_id
@@ -41,15 +42,15 @@ class FolderStorage:
         """Return the Kartas of a file. A file with errors has no definition, so its text is parsed again."""
         name = name_of(source.path)
         has_errors = any(not loaded.definition for loaded in source.loaded)
-        items = dict(enumerate(_items(source.content))) if has_errors else {}
+        items = {gvk: item for item in _items(source.content) for gvk in kinds_of(item)} if has_errors else {}
         return tuple(
             Record(
                 loaded.gvk,
-                loaded.definition.manifest if loaded.definition else items.get(index, {}),
+                loaded.definition.manifest if loaded.definition else items.get(loaded.gvk, {}),
                 name,
                 loaded.findings,
             )
-            for index, loaded in enumerate(source.loaded)
+            for loaded in source.loaded
             if loaded.gvk
         )
 

@@ -18,7 +18,7 @@ from karta_interpreter.base.findings import PLACES, Finding, Severity, did_you_m
 from karta_interpreter.base.k8s import GVK, Object, edit, field_path, json_pointer
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
 from karta_interpreter.base.sandbox.child import Answer, Channel
-from karta_interpreter.definitions.karta import ROOT_KIND, gvk_of
+from karta_interpreter.definitions.karta import ROOT_KIND, gvk_of, kinds_of
 from karta_interpreter.definitions.karta.loading import load_object
 from karta_interpreter.definitions.karta.schema import message_of
 from karta_interpreter.definitions.openapi.check import object_contradictions
@@ -115,16 +115,16 @@ def judge(body: bytes) -> bytes:
     """Judge a `WorkloadTypeInput`: a `Judged` as JSON, a line break, and the Kartas of each version to be stored."""
     submitted = read(body)
     kartas = [_with_name(karta) for karta in submitted.resource_interfaces]
-    kinds = [gvk_of(karta) for karta in kartas]
+    kinds = list(map(kinds_of, kartas))
     findings = sorted(
         [
             (index, finding)
-            for index, (karta, gvk) in enumerate(zip(kartas, kinds, strict=True))
+            for index, (karta, gvks) in enumerate(zip(kartas, kinds, strict=True))
             for finding in (
                 *load_object(karta, "").findings,
                 *object_contradictions(karta),
-                *(_not_stored(karta) if gvk else ()),  # other objects have other fields
-                *(_other_kinds(gvk, submitted) if gvk else ()),
+                *(_not_stored(karta) if gvks else ()),  # other objects have other fields
+                *(_other_kinds(gvks[0], submitted) if gvks else ()),
             )
         ],
         key=lambda located: located[1].severity,  # errors first

@@ -98,7 +98,7 @@ class WorkloadType(Model):
     source: str = Field(description="Where the Kartas come from: api, cluster, catalogue, or the name of a file.")
     owner: str | None = Field(description="Who changes this type instead of this API; null for types of this API.")
     versions: list[str]
-    resource_interfaces: list[Manifest] = Field(description="The Karta of each version, in the order of `versions`.")
+    resource_interfaces: list[Manifest] = Field(description="Each Karta, in the order of their own versions.")
     findings: list[FindingOutput] = Field(description="The first 50, with pointers into this object.")
     findings_total: int = Field(description="How many findings there are.")
 
@@ -146,9 +146,9 @@ class Validation(Model):
 
 
 class Judged(TypeFields, Validation):
-    """A child process's view of a `WorkloadTypeInput`. ``kinds`` has the kind of each Karta, None without one."""
+    """A child process's view of a `WorkloadTypeInput`. ``kinds`` has the kinds that each Karta describes."""
 
-    kinds: list[GVK | None]
+    kinds: list[tuple[GVK, ...]]
     errors_total: int
 
 

@@ -156,15 +156,16 @@ class Routes:
                     "other-type",
                     f'the type of this path has "{expected}", which cannot change: register another type',
                 )
-        for index, gvk in enumerate(body.kinds):
+        described = [(index, gvk) for index, gvks in enumerate(body.kinds) for gvk in gvks]
+        for index, gvk in described:
             pointer = json_pointer(("resourceInterfaces", index, *ROOT_KIND))
-            if gvk and gvk in body.kinds[:index]:
+            if any(gvk in gvks for gvks in body.kinds[:index]):
                 yield _error(
                     f"{pointer}/version",
                     "duplicate-kind",
                     f"{gvk} has a Karta above already: one is for each version",
                 )
-            if gvk and not self.store.takes(gvk):
+            if not self.store.takes(gvk):
                 yield _error(pointer, "kind-left-out", f"this server leaves out {gvk} (--kinds, --without)")
 
     async def _row(self, request: Request) -> Row:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import orjson
 
 from karta_interpreter.base.k8s import grouped, label
+from karta_interpreter.definitions.karta import gvk_of
 from karta_interpreter.definitions.sources import Snapshot, Store, cluster, files
 from karta_interpreter.web.types_api.cluster_storage import ClusterStorage
 from karta_interpreter.web.types_api.folder_storage import FolderStorage
@@ -51,20 +52,26 @@ class Row:
     is_stored: bool
     """Whether its Kartas are at this API's storage of types."""
     records: tuple[Record, ...]
-    """Its Kartas in the order of their versions."""
+    """The Karta of each version, in the order of the versions."""
     others: tuple[Record, ...]
     """Kartas of other owners at that place."""
 
     @cached_property
+    def kartas(self) -> Sequence[Record]:
+        """Each Karta once, in the order of their own versions: one may describe several versions."""
+        by_identity = {id(record.manifest): record for record in reversed(self.records)}
+        return sorted(by_identity.values(), key=lambda record: gvk_of(record.manifest) or record.gvk)
+
+    @cached_property
     def etag(self) -> str:
         """A hash of the content. It equals the hash of the stored type."""
-        return etag_of(self.category, self.priority, (record.manifest for record in self.records))
+        return etag_of(self.category, self.priority, (record.manifest for record in self.kartas))
 
     def encoded(self, choices: Choices) -> bytes:
         """Return the type as a client gets it: a `WorkloadType` as JSON."""
         category = choices.categories.get(self.category or "")
         priority = choices.priorities.get(self.priority or "")
-        findings = [(index, finding) for index, record in enumerate(self.records) for finding in record.findings]
+        findings = [(index, finding) for index, record in enumerate(self.kartas) for finding in record.findings]
         output = {
             "id": self.id,
             "name": self.name,
@@ -76,7 +83,7 @@ class Row:
             "source": self.source,
             "owner": self.owner or None,
             "versions": [record.gvk.version for record in self.records],
-            "resourceInterfaces": [content(record.manifest) for record in self.records],
+            "resourceInterfaces": [content(record.manifest) for record in self.kartas],
             "findings": [FindingOutput.of(*located).model_dump() for located in findings[:MOST_ERRORS]],
             "findingsTotal": len(findings),
         }

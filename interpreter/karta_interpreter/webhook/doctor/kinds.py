@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from karta_interpreter.base.findings import count, listed
 from karta_interpreter.base.k8s import GVK, Object, edit, objects_in
-from karta_interpreter.definitions.karta import gvk_of, name_of
+from karta_interpreter.definitions.karta import kinds_of, name_of
 from karta_interpreter.definitions.sources.api_server import by_kind
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.result import CheckResult, ok, problem, warning
@@ -78,7 +78,8 @@ class Stored:
     """A Karta as it is stored. ``conditions`` gives status and message by type."""
 
     name: str
-    gvk: GVK | None
+    kinds: tuple[GVK, ...]
+    """The kinds that it describes, its own version first."""
     conditions: Mapping[str, tuple[str, str]]
 
     def has(self, condition: str, status: str) -> bool:
@@ -97,7 +98,7 @@ def read_stored(obj: Object) -> Stored:
     conditions = {
         str(entry.get("type")): (str(entry.get("status")), str(entry.get("message", ""))) for entry in entries
     }
-    return Stored(name_of(obj), gvk_of(obj), conditions)
+    return Stored(name_of(obj), kinds_of(obj), conditions)
 
 
 def judge_kartas(kartas: Sequence[Stored], *, can_be_listed: bool = True) -> Iterator[CheckResult]:
@@ -127,16 +128,16 @@ def judge_kartas(kartas: Sequence[Stored], *, can_be_listed: bool = True) -> Ite
 
 def judge_coverage(kartas: Sequence[Stored], registered: Collection[GVK]) -> Iterator[CheckResult]:
     """Check that each defined kind is registered, and defined once."""
-    kinds = Counter(karta.gvk for karta in kartas if karta.gvk)
+    kinds = Counter(gvk for karta in kartas for gvk in karta.kinds)
     for gvk in (gvk for gvk, times in kinds.items() if times > 1):
         yield problem(
             _KARTAS,
-            f"{gvk} has several definitions: {listed(karta.name for karta in kartas if karta.gvk == gvk)}",
+            f"{gvk} has several definitions: {listed(karta.name for karta in kartas if gvk in karta.kinds)}",
             "keep one; the others are not used",
         )
-    usable = [karta for karta in kartas if karta.gvk and not karta.has("Ready", "False")]
-    # A Karta that is not ready has a result of its own, and is rightly not registered.
-    missing = [f"{karta.name} ({karta.gvk})" for karta in usable if karta.gvk not in registered]
+    # A Karta that is not ready has a result of its own, and is rightly not registered. Nor is a version without a CRD.
+    usable = [(karta.name, karta.kinds[0]) for karta in kartas if karta.kinds and not karta.has("Ready", "False")]
+    missing = [f"{name} ({gvk})" for name, gvk in usable if gvk not in registered]
     if missing:
         yield warning(
             _KARTAS,
