@@ -24,6 +24,7 @@ SECTIONS = (
 """The pages whose lists are the navigation, by their names without the suffix."""
 
 _KARTA = re.compile(r"\]\(\.\./\.\./kartas/([\w.-]+)/(\w+)/(\w+)/karta\.yaml\)")
+_COMMAND = re.compile(r"\]\(\.\./interpreter/karta_interpreter/cli(?:/(\w+)\.py)?\)")
 _HEADING = re.compile(r"^## (.+)$")
 _ENTRY = re.compile(r"^(?:- |\| )\[([^]]+)\]\(([\w./-]+)\.md\)")
 _LINK = re.compile(r"\]\(([^)#\s:]+)(#[^)\s]*)?\)")
@@ -36,10 +37,18 @@ def with_site_pages(text: str, page: str) -> str:
 
     >>> with_site_pages("[Pod](../../kartas/core/v1/Pod/karta.yaml)", "catalogue/README")
     '[Pod](core-pod-v1.md)'
+    >>> with_site_pages("[It](../interpreter/karta_interpreter/cli/types_api.py)", "cli")
+    '[It](commands.md#types-api)'
     """
+    text = _COMMAND.sub(_command, text)
     if page not in ("catalogue/README", "catalogue/component-names", "catalogue/other-objects", "catalogue/upstreams"):
         return text.replace("](../deploy/helm)", "](values.md)") if page == "reference" else text
     return _KARTA.sub(lambda found: f"]({'-'.join([found[1].replace('.', '-'), found[3].lower(), found[2]])}.md)", text)
+
+
+def _command(link: re.Match[str]) -> str:
+    """Return the link to a command's part of the page, which the repository has as a module."""
+    return f"](commands.md#{link[1].replace('_', '-')})" if link[1] else "](commands.md)"
 
 
 def groups(section: str) -> list[tuple[str, dict[str, str]]]:

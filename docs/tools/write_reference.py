@@ -26,13 +26,13 @@ _VALUES = sorted(write_readme.CHARTS.glob("*/values.yaml"))
 
 
 def pages() -> dict[Path, str]:
-    """Every page by its path."""
-    texts = {"commands": commands(), "settings": settings(), "metrics": metrics()}
+    """Every page that the repository has, by its path."""
+    texts = {"settings": settings(), "metrics": metrics()}
     return {DOCS / f"{name}.md": text for name, text in texts.items()}
 
 
 def commands() -> str:
-    """Return the page of all commands."""
+    """Return the page of all commands, which only the site has."""
     root = click.Context(program, info_name=NAME)
     found = [(name, program.get_command(root, name)) for name in COMMANDS]
     sections = [section for name, command in found if command for section in _command(command, name, root)]

@@ -1,4 +1,4 @@
-"""Write the pages that only the documentation site has and git ignores: kinds of the catalogue, values of charts.
+"""Write the pages that only the documentation site has and git ignores: kinds, commands, values of charts.
 
 ``python -m docs.tools.write_site``; `make docs` runs it.
 """
@@ -11,7 +11,10 @@ from docs.tools.generate import update
 
 def pages() -> dict[Path, str]:
     """Return every page by its path."""
-    return write_catalogue.pages_of_kinds() | {write_reference.DOCS / "values.md": write_reference.values()}
+    reference = {"commands": write_reference.commands(), "values": write_reference.values()}
+    return write_catalogue.pages_of_kinds() | {
+        write_reference.DOCS / f"{name}.md": text for name, text in reference.items()
+    }
 
 
 def main() -> None:

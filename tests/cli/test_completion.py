@@ -20,7 +20,7 @@ Run = Callable[..., Result]
 ROOT = Path(__file__).parents[2]
 
 _ROWS = [
-    pytest.param(["d"], ["diff", "doctor"], id="a command"),
+    pytest.param(["d"], ["doctor", "diff"], id="a command"),
     pytest.param(["explain", "raycl"], ["RayCluster", "RayClusterFleet"], id="a kind of the catalogue in any case"),
     pytest.param(["catalogue", "show", "Job", "JobS"], ["JobSet"], id="one more kind"),
     pytest.param(

@@ -1,4 +1,5 @@
 import dataclasses
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -164,3 +165,13 @@ def test_variable_of_a_switch_with_another_word_says_what_to_write(run: Run) -> 
     message = run("serve", env={"KARTA_INTERPRETER_REGISTER": "maybe"}).stderr
 
     assert message.endswith("'maybe' is not a valid boolean. Write true or false\n")
+
+
+def test_help_shows_a_dozen_settings_and_help_all_the_others(run: Callable[..., Result]) -> None:
+    some, every = run("serve", "--help"), run("serve", "--help-all")
+
+    assert (some.exit_code, every.exit_code) == (0, 0)
+    names = {option.opts[0] for option in serve.BY_FIELD.values()}
+    shown = {name for name in names if re.search(rf"^  {name}\b", some.stdout, re.MULTILINE)}
+    assert 10 <= len(shown) <= 14
+    assert all(re.search(rf"^  {name}\b", every.stdout, re.MULTILINE) for name in names)

@@ -52,6 +52,11 @@ def test_readme_figures_are_those_of_the_pages() -> None:
         pytest.param("[a](../deploy/helm#x)", f"[a]({FILE}/deploy/helm#x)", id="a folder, with an anchor"),
         pytest.param("[a](examples/first/karta.yaml)", f"[a]({FILE}/docs/examples/first/karta.yaml)", id="an example"),
         pytest.param("[a](cli.md#options)", "[a](cli.md#options)", id="a page of the site"),
+        pytest.param(
+            "[a](../interpreter/karta_interpreter/cli/types_api.py)",
+            "[a](commands.md#types-api)",
+            id="the module of a command",
+        ),
         pytest.param("![a](performance/core.png)", "![a](performance/core.png)", id="a picture of the site"),
         pytest.param("[a](../none.md)", "[a](../none.md)", id="no file: Sphinx warns of it"),
         pytest.param("```\n[a](../LICENSE)\n```", "```\n[a](../LICENSE)\n```", id="code"),

@@ -4,7 +4,7 @@ import errno
 import importlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
@@ -24,26 +24,37 @@ KARTA_API_GROUP = "KARTA_INTERPRETER_KARTA_API_GROUP"
 """The environment variable with the API group of Kartas, for all commands."""
 _KARTA_API_GROUP = click.Option(["--karta-api-group"], envvar=KARTA_API_GROUP, show_envvar=True)
 
-COMMANDS = {
-    "serve": "Answer Karmada's resource interpreter requests over HTTPS.",
-    "interpret": "Ask a definition about an object, as Karmada would.",
-    "explain": "Show why an answer is what it is.",
-    "tree": "Show the components, instances and pods of a workload.",
-    "validate": "Check definitions and show all their errors and warnings.",
-    "query": "Try one jq expression of a definition on an object.",
-    "test": "Run golden suites and show answers that differ from the expected ones.",
-    "diff": "Show where two definitions answer differently about the same objects.",
-    "replay": "Ask recorded questions again and show which answers change.",
-    "catalogue": "Show which kinds are interpreted, and how.",
-    "console": "Edit a Karta in the browser and see its answers.",
-    "create": "Draft definitions and suites.",
-    "export": "Print manifests for GitOps, and schemas.",
-    "verify": "Compare the answers about workloads with what runs in a member cluster.",
-    "types-api": "Register types of workloads over HTTP.",
-    "unregister": "Remove a server's registration from Karmada.",
-    "doctor": "Find out why Karmada does not get its answers.",
-    "completion": "Print the script that completes command lines in a shell.",
+GROUPS = {
+    "Ask": {
+        "interpret": "Ask a definition about an object, as Karmada would.",
+        "explain": "Show why an answer is what it is.",
+        "tree": "Show the components, instances and pods of a workload.",
+        "catalogue": "Show which kinds are interpreted, and how.",
+    },
+    "Write": {
+        "create": "Draft definitions and suites.",
+        "validate": "Check definitions and show all their errors and warnings.",
+        "query": "Try one jq expression of a definition on an object.",
+        "test": "Run golden suites and show answers that differ from the expected ones.",
+        "console": "Edit a Karta in the browser and see its answers.",
+    },
+    "Run": {
+        "serve": "Answer Karmada's resource interpreter requests over HTTPS.",
+        "doctor": "Find out why Karmada does not get its answers.",
+        "unregister": "Remove a server's registration from Karmada.",
+        "types-api": "Register types of workloads over HTTP.",
+        "completion": "Print the script that completes command lines in a shell.",
+    },
+    "Ship": {
+        "diff": "Show where two definitions answer differently about the same objects.",
+        "replay": "Ask recorded questions again and show which answers change.",
+        "verify": "Compare the answers about workloads with what runs in a member cluster.",
+        "export": "Print manifests for GitOps, and schemas.",
+    },
 }
+"""The commands by what they are for, each with the first paragraph of its help."""
+
+COMMANDS = {name: summary for commands in GROUPS.values() for name, summary in commands.items()}
 
 
 _ALIASES = {"catalog": "catalogue"}
@@ -98,9 +109,6 @@ def missing_extra(command: str, error: ModuleNotFoundError) -> UsageProblem | No
 class CommandGroup(click.Group):
     """A command with commands below it."""
 
-    summaries: Mapping[str, str] = {}
-    """The first paragraph of the help of each command, if it has to be known before the command is imported."""
-
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -118,13 +126,17 @@ class CommandGroup(click.Group):
         """Write the list of commands with their whole summaries."""
         with formatter.section("Commands"):
             commands = ((name, (command.help or "").partition("\n\n")[0]) for name, command in self.commands.items())
-            formatter.write_dl(list(self.summaries.items()) or sorted(commands))
+            formatter.write_dl(sorted(commands))
 
 
 class Commands(CommandGroup):
     """The commands, each imported from its own module when it is used."""
 
-    summaries = COMMANDS
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        """Write the list of commands by what they are for, without importing one."""
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature, as below
         """Return the names, in the order of the help."""

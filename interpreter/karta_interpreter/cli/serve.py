@@ -295,24 +295,65 @@ def warn_of_variables(options: Collection[click.Option] = BY_FIELD.values()) -> 
         log.warning("an environment variable is not a setting", name=name, hint=hint)
 
 
+def _print_all(ctx: click.Context, _: click.Parameter, value: object) -> None:
+    if value:
+        ctx.meta[_ALL] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+_ALL: Final = f"{__name__}.all"
+"""Whether the help of this context has all options."""
+_HELP_ALL: Final = click.Option(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_all,
+    help="Show this message with all options and exit.",
+)
+_COMMON: Final = frozenset(
+    {"port", "folders", "overrides", "kinds", "cluster", "kubeconfig", "register", "public_url", "service"}
+    | {"certificate_file", "key_file", "record"}
+)
+"""The settings that most servers need."""
+
+
 class SettingsCommand(click.Command):
     """A command with its settings by subject in its help, which is the docstring of its function."""
 
     def __init__(
-        self, name: str, sections: Mapping[str, Sequence[click.Option]], function: Callable[..., None]
+        self,
+        name: str,
+        sections: Mapping[str, Sequence[click.Option]],
+        function: Callable[..., None],
+        common: Collection[str] = (),
     ) -> None:
+        """Take the fields of the settings that ``--help`` shows, if ``--help-all`` shows the others."""
         super().__init__(name, callback=function, params=list(chain(*sections.values())), help=function.__doc__)
-        self.sections = sections
+        self.sections, self._common = sections, common
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the settings, ``--help`` and ``--help-all``."""
+        return [*super().get_params(ctx), *([_HELP_ALL] if self._common else [])]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the settings by subject, then the options that every command has."""
         further = [option for option in self.get_params(ctx) if option not in self.params]
-        for title, options in [*self.sections.items(), ("Help", further)]:
-            with formatter.section(title):
-                formatter.write_dl([record for option in options if (record := option.get_help_record(ctx))])
+        for title, options in {**self.sections, "Help": further}.items():
+            records = [
+                record for option in options if self._shows(ctx, option) and (record := option.get_help_record(ctx))
+            ]
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    def _shows(self, ctx: click.Context, option: click.Parameter) -> bool:
+        is_setting = option in self.params
+        return not (self._common and is_setting) or option.name in self._common or ctx.meta.get(_ALL, False)
 
 
-command = SettingsCommand("serve", OPTIONS, serve)
+command = SettingsCommand("serve", OPTIONS, serve, _COMMON)
 
 
 _DEPLOYMENT = GVK("apps", "v1", "Deployment")
