@@ -5,13 +5,14 @@ read here, and no expression runs.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Final
 
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import DefinitionError, Finding, closest, error, warning
 from karta_interpreter.base.ignores import placed_objects, unignored
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit
-from karta_interpreter.definitions.karta import ROOT_KIND, gvk_of
+from karta_interpreter.definitions.karta import ROOT_KIND, kinds_of
 from karta_interpreter.definitions.karta.loading import KINDS_OF_DEFINITIONS
 from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.definitions.karta.schema import read_karta
@@ -40,16 +41,21 @@ def object_contradictions(value: JSON, crds: Sequence[Object] | None = None) -> 
     """Return the contradictions between the CRDs and a Karta object.
 
     Without CRDs they are those of the kind's schema in the catalogue, or for another kind those within the Karta. A
-    Karta with other errors has no definition, but is compared, too.
+    Karta with other errors has no definition, but is compared, too. Each version that it describes may have a part that
+    another one lacks.
     """
-    gvk = gvk_of(value) if isinstance(value, dict) else None
-    karta = read_karta(value)[0] if gvk else None
-    if gvk is None or karta is None:
+    kinds = kinds_of(value) if isinstance(value, dict) else ()
+    karta = read_karta(value)[0] if kinds else None
+    if karta is None:
         return []
-    return check_alone(karta, catalogue_schemas().get(gvk)) if crds is None else _with_all(karta, gvk, crds)
+    if crds is None:
+        schemas = catalogue_schemas()
+        return _agreed([check_alone(karta, schemas.get(gvk)) for gvk in kinds])
+    return _with_all(karta, kinds, crds)
 
 
-def _with_all(karta: KartaResource, gvk: GVK, crds: Sequence[Object]) -> list[Finding]:
+def _with_all(karta: KartaResource, gvks: Sequence[GVK], crds: Sequence[Object]) -> list[Finding]:
+    gvk = gvks[0]
     crds_of_kind = [crd for crd in crds if (_spec(crd, "group"), _spec(crd, "names", "kind")) == (gvk.group, gvk.kind)]
     if not crds_of_kind:
         kinds = sorted({f"{_spec(crd, 'names', 'kind')}.{_spec(crd, 'group')}" for crd in crds})
@@ -59,22 +65,24 @@ def _with_all(karta: KartaResource, gvk: GVK, crds: Sequence[Object]) -> list[Fi
         return [warning("crd-missing", ROOT_KIND, f"there is no CRD for {gvk}", hint)]
     checks: list[list[Finding]] = []
     without: list[Finding] = []
-    for crd in crds_of_kind:
+    for crd, version in product(crds_of_kind, (gvk.version for gvk in gvks)):
         try:
-            kind = CustomKind.of(crd, gvk.version)
+            kind = CustomKind.of(crd, version)
             checks.append(check(karta, kind.schema, kind.scale_path))
         except DefinitionError as err:
             without.append(error("crd-version", (*ROOT_KIND, "version"), str(err)))
-    # A release without the version contradicts nothing else. Keep the first one's findings that all others share.
-    # Their hints may list other names.
-    first, *others = checks or [without[:1]]
-    shared = [{(finding.path, finding.rule, finding.span) for finding in other} for other in others]
-    agreed = [
-        finding for finding in first if all((finding.path, finding.rule, finding.span) in keys for keys in shared)
-    ]
+    # A release without the version contradicts nothing else.
+    agreed = _agreed(checks or [without[:1]])
     # A part that one release has is there for workloads of that release.
     more = [finding for findings in checks for finding in findings if finding.rule == "crd-unread"]
     return [*agreed, *(finding for finding in dict.fromkeys(more) if finding not in agreed)]
+
+
+def _agreed(checks: Sequence[Sequence[Finding]]) -> list[Finding]:
+    """Return the findings of the first check that all others share. Their hints may list other names."""
+    first, *others = checks
+    shared = [{(finding.path, finding.rule, finding.span) for finding in other} for other in others]
+    return [finding for finding in first if all((finding.path, finding.rule, finding.span) in keys for keys in shared)]
 
 
 def _spec(crd: Object, *names: str) -> object:

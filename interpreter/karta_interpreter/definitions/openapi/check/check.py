@@ -61,8 +61,8 @@ def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Fi
     ``scale_path`` is the path of the scale subresource's count.
 
     Reading a field that is not in the schema is an error, since the API server removes such a field. It is a warning
-    where a definition is of several releases of a project: another one may have the field. A text that the schema does
-    not list is a warning, since older objects may have it.
+    where a definition is of several releases of a project, or versions: another one may have the field. A text that the
+    schema does not list is a warning, since older objects may have it.
     """
     annotations, _ = parse_annotations(karta)  # loading reports the faults
     checked = _followed(karta, annotations, schema, "the CRD")
@@ -70,9 +70,10 @@ def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Fi
     if not COUNTING_OPERATIONS.isdisjoint(answered):
         checked.unread(scale_path)
     projects = [source.strip().rpartition(" ")[0] for source in annotations.written_from.split(",")]
+    is_of_several = projects.count(projects[0]) > 1 or annotations.other_versions
     return [
         replace(finding, severity=Severity.WARNING)
-        if finding.rule == "crd-unknown-field" and projects.count(projects[0]) > 1
+        if finding.rule == "crd-unknown-field" and is_of_several
         else finding
         for finding in checked.findings
     ]
