@@ -8,7 +8,6 @@ from asyncio import Future
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,6 +25,7 @@ from karta_interpreter.cli import replay, saved
 from karta_interpreter.cli.changes import Side
 from karta_interpreter.cli.member import Member
 from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.sources import api_server, budget, reference_cache
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget, weight, weight_of
@@ -33,6 +33,7 @@ from karta_interpreter.definitions.sources.files import DefinitionFile
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.definitions.sources.snapshot import Quarantined
 from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.definitions.sources.unread import UnreadObjects
 from karta_interpreter.engine.fights import rounds
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.engine.verification import Evidence
@@ -42,7 +43,7 @@ from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.web.types_api.access import ClusterAccess
 from karta_interpreter.web.types_api.application import ClientLimits
 from karta_interpreter.webhook import admission, log
-from karta_interpreter.webhook.answering import call_log, fights
+from karta_interpreter.webhook.answering import call_log, child_lane, child_program, fights
 from karta_interpreter.webhook.answering.fights import Fights
 from karta_interpreter.webhook.answering.load import Load
 from karta_interpreter.webhook.answering.pending_call import Answer, PendingCall
@@ -168,7 +169,45 @@ def _cluster_kartas(bound: int) -> Iterator[Fed]:
 
 @feeder("objects that definitions refer to", "definitions.sources.budget:MOST", small=9 * TEXT, unit=2 * TEXT)
 def _references(bound: int) -> Iterator[Fed]:
-    yield from _informed(bound, partial(reference_cache._view, GVK("", "v1", "Hall")), reference_cache._weigh)
+    unread = UnreadObjects(mock.Mock(), GVK("", "v1", "Hall").type_meta)
+    yield from _informed(
+        bound, lambda obj: reference_cache._view(unread._unread(orjson.dumps(obj))), reference_cache._weigh
+    )
+
+
+@feeder(
+    "bytes of the objects that one call looks up",
+    "webhook.answering.child_lane:MOST_BYTES",
+    small=9 * TEXT,
+    unit=2 * TEXT,
+)
+def _looked_up_bytes(_: int) -> Iterator[Fed]:
+    yield from _looked_up(lambda replies: sum(map(len, replies)))
+
+
+@feeder(
+    "look-ups of one call, or the objects that they find if those are more",
+    "webhook.answering.child_lane:MOST_OBJECTS",
+    small=10,
+)
+def _looked_up_objects(_: int) -> Iterator[Fed]:
+    yield from _looked_up(len)
+
+
+def _looked_up(held: Callable[[list[bytes]], int]) -> Iterator[Fed]:
+    """Feed one call whose child process looks up one object after the other: what the process gets."""
+    hall, replies, refusals = GVK("", "v1", "Hall"), list[bytes](), set[bytes]()
+    looked_up = child_lane._LookedUp()
+
+    def push(text: str) -> None:
+        known = Known.of([{"apiVersion": "v1", "kind": "Hall", "metadata": {"name": "a"}, "spec": text}])
+        letter, reply = looked_up.reply(known, orjson.dumps([[*hall], "", "a"]))
+        if letter == child_program.ANSWER:
+            replies.append(reply)
+        else:
+            refusals.add(reply)
+
+    yield Fed(push, lambda: held(replies), lambda: len(refusals))
 
 
 def _informed(bound: int, view: Callable[[Any], Any], weigh: Callable[[Any], int]) -> Iterator[Fed]:

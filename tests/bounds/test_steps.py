@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
@@ -22,7 +23,8 @@ from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.replay import Replay
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.check import contradictions
-from karta_interpreter.definitions.sources.informer import Pace
+from karta_interpreter.definitions.sources import reference_cache
+from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.definitions.sources.reference_cache import ReferenceCache
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
 from karta_interpreter.engine.fights.rounds import advanced, compared
@@ -30,6 +32,7 @@ from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, interpret
 from karta_interpreter.engine.operations.left_out import resources_left_out
 from karta_interpreter.engine.verification import verify
 from karta_interpreter.engine.workload import Workload, WorkloadTree
+from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.jq.analysis import examine
 from karta_interpreter.languages.lua.machine.names import names_of
 from karta_interpreter.web.console.answers import PageQuestion, answer, kartas_of
@@ -114,12 +117,12 @@ def _look_up(others: int, serving: int) -> Callable[[], object]:
     """Runtimes that serve other formats, and some that serve the wanted one: KServe chooses the newest."""
     runtime = {"apiVersion": "serving.kserve.io/v1alpha1", "kind": "ClusterServingRuntime"}
     container = {"name": "kserve-container", "resources": {"requests": {"cpu": "3"}}}
-    made: dict[str, Any] = {}
+    made: dict[str, bytes] = {}
     for number in range(others + serving):
         formats = [{"name": f"f{number}" if number < others else "sklearn", "autoSelect": True}]
         metadata = {"name": f"r{number}", "creationTimestamp": f"2026-01-01T00:00:00.{number:06}Z"}
         spec = {"supportedModelFormats": formats, "containers": [container]}
-        made[f"r{number}"] = {**runtime, "metadata": metadata, "spec": spec}
+        made[f"r{number}"] = orjson.dumps({**runtime, "metadata": metadata, "spec": spec})
     cache = ReferenceCache(mock.Mock(), Pace())
     kinds = {kind: GVK("serving.kserve.io", "v1alpha1", kind) for kind in ("ServingRuntime", "ClusterServingRuntime")}
     cache._collections = {  # noqa: SLF001 - as if they were listed
@@ -136,6 +139,40 @@ def _look_up(others: int, serving: int) -> Callable[[], object]:
 
     work()  # names are computed once for each state of the objects
     return work
+
+
+def _informer(held: int, events: int) -> Callable[[], object]:
+    """A kind that definitions refer to: events of all four kinds, beside objects that stay, and a look-up by names."""
+    gvk, api = GVK("tekton.dev", "v1", "Task"), mock.Mock()
+    cache = ReferenceCache(api, Pace())
+    collection = Informer(api, "/apis/tekton.dev/v1/tasks", reference_cache._view, Pace(), cache._budget, len)  # noqa: SLF001
+    collection.touched = partial(cache._touch, gvk, collection)  # noqa: SLF001 - as the cache follows a kind
+    collection.listed = True
+    cache._collections = {gvk: collection}  # noqa: SLF001
+
+    def task(number: int) -> Any:
+        name = {"name": f"t{number}", "namespace": f"n{number}", "creationTimestamp": f"2026-01-01T00:00:{number:06}Z"}
+        return {"metadata": name, "text": orjson.dumps({"metadata": name})}
+
+    for number in range(held):
+        collection.put(task(2 * number))
+    names = Query.compile("{name: .metadata.name}")
+    cache.names(gvk, "n1", names)
+
+    def work() -> None:
+        for number in range(events):
+            for kind in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK"):
+                collection._take(kind, task(2 * number + 1))  # noqa: SLF001 - as the watch does
+                cache.names(gvk, f"n{2 * number + 1}", names)
+                assert len(cache.list(gvk, f"n{2 * number + 1}")) == (kind in {"ADDED", "MODIFIED"})
+        assert len(collection.objects) == held
+
+    return work
+
+
+def test_an_event_costs_the_logarithm_of_what_is_held() -> None:
+    few, many = (steps(_informer(held=number, events=10)) for number in (20, 2000))
+    assert many <= 1.1 * few
 
 
 def test_objects_of_other_names_cost_a_look_up_nothing() -> None:
@@ -329,6 +366,7 @@ PATHS: dict[str, Path] = {
     "console": Path({"children": 20, "elements": 40}, _console),
     "replay": Path({"calls": 20, "elements": 40}, _replay),
     "left out": Path({"elements": 50, "depth": 50}, _left_out),
+    "informer": Path({"held": 200, "events": 40}, _informer),
     "look-up by names": Path({"others": 50, "serving": 500}, _look_up),
     "fights": Path({"elements": 50, "names": 100, "depth": 50}, _fights),
     "recording": Path({"values": 50, "texts": 50, "equal": 50, "depth": 50}, _recording),

@@ -45,8 +45,8 @@ async def test_cluster_is_synced_with_the_kartas_that_were_listed_meanwhile(
 ) -> None:
     read = Cluster._read  # noqa: SLF001
 
-    def read_slowly(cluster: Cluster) -> Any:
-        found = read(cluster)
+    def read_slowly(cluster: Cluster, *present: Any) -> Any:
+        found = read(cluster, *present)
         while not cluster._collection.known:  # noqa: SLF001
             time.sleep(PAUSE)
         return found

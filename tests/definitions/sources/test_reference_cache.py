@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,11 +10,11 @@ import pytest
 
 from karta_interpreter.base.errors import QueryAbsentError, QueryReferenceError
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
-from karta_interpreter.definitions.karta.reference_resolver import ObjectNames
+from karta_interpreter.definitions.karta.reference_resolver import LargeLookUpError, ObjectNames
 from karta_interpreter.definitions.sources import reference_cache
 from karta_interpreter.languages.jq import Query
 from tests.definitions.sources.running import FAST, RunningCluster, running_cluster
-from tests.definitions.sources.scripted_api import ScriptedApi, status
+from tests.definitions.sources.scripted_api import ScriptedApi, status, stream
 from tests.support.waiting import HANG
 
 HALL = GVK("toys.example.com", "v1", "Hall")
@@ -68,7 +69,7 @@ def _problem(running: RunningCluster) -> str:
 def _holds(holds: Callable[[], bool]) -> bool:
     try:
         return holds()
-    except QueryReferenceError:
+    except (QueryReferenceError, LargeLookUpError):
         return False
 
 
@@ -81,17 +82,17 @@ async def test_objects_are_followed(tmp_path: Path, folder: Path) -> None:
         assert found["spec"] == {"of": "great"}
         assert reader.get(HALL, "town", "small") is None, "all of them are known"
         running.api.put(HALLS, "small", {"of": "small"})
-        await _until(running, lambda: len(reader.list(HALL, None)) == 2)
+        await _until(running, lambda: len(reader.list(HALL, "")) == 2)
         running.api.delete(HALLS, "great")
         await _until(running, lambda: reader.get(HALL, "town", "great") is None)
 
 
-async def test_large_object_is_kept_as_bytes(tmp_path: Path, folder: Path) -> None:
+async def test_deep_object_is_looked_up(tmp_path: Path, folder: Path) -> None:
     api = _api("opera", namespace="a")
     deep: list[object] = []
     for _ in range(400):
         deep = [deep]
-    spec = {"of": "large", "boxes": [{}] * 40_000, "deep": deep}
+    spec = {"of": "large", "boxes": [{}] * 4000, "deep": deep}
     api.put(HALLS, "large", spec, namespace="a")
     async with running_cluster(tmp_path, api, folders=(folder,)) as running:
         await _until(running, lambda: not _problem(running))
@@ -99,8 +100,51 @@ async def test_large_object_is_kept_as_bytes(tmp_path: Path, folder: Path) -> No
         large, small = reader.get(HALL, "a", "large"), reader.get(HALL, "a", "opera")
         assert (large and large["spec"], small and small["spec"]) == (spec, {"of": "opera"})
         assert [obj["spec"]["of"] for obj in reader.list(HALL, "a")] == ["opera", "large"]
-        kept = reader._collections[HALL].objects  # noqa: SLF001 - what it holds shows nowhere else
-        assert {name: type(value) for name, value in kept.items()} == {"a/opera": dict, "a/large": bytes}
+
+
+@pytest.mark.parametrize(
+    ("most_decoded", "most_objects", "is_large"),
+    [
+        pytest.param(10_000, 2, False, id="as many as one call may look up"),
+        pytest.param(10_000, 1, True, id="more objects than one call may look up"),
+        pytest.param(300, 2, True, id="more bytes than this process decodes"),
+    ],
+)
+async def test_large_look_up_is_left_to_a_child_process(
+    tmp_path: Path,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    most_decoded: int,
+    most_objects: int,
+    *,
+    is_large: bool,
+) -> None:
+    monkeypatch.setattr(reference_cache, "MOST_DECODED", most_decoded)
+    monkeypatch.setattr(reference_cache, "MOST_OBJECTS", most_objects)
+    async with running_cluster(tmp_path, _api("opera", "town"), folders=(folder,)) as running:
+        reader = running.cluster.referenced
+        await _until(running, lambda: not _problem(running))
+        with pytest.raises(LargeLookUpError) if is_large else nullcontext():
+            assert len(reader.list(HALL, "")) == 2
+        with pytest.raises(LargeLookUpError) if most_objects == 1 else nullcontext():
+            assert len(reader.texts(HALL, "")) == 2
+        assert reader.get(HALL, "", "opera"), "one alone is small"
+
+
+async def test_large_object_without_names_is_searched_by_a_child_process(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reference_cache, "MOST_DECODED", 1000)
+    api = _api("opera", namespace="town")
+    api.put(HALLS, "large", {"of": ["x" * 1000]}, namespace="village")
+    async with running_cluster(tmp_path, api, folders=(folder,)) as running:
+        reader = running.cluster.referenced
+        await _until(running, lambda: not _problem(running))
+        assert reader.names(HALL, "town", NAMES).first("town", "opera") == "opera"
+        with pytest.raises(LargeLookUpError):
+            reader.names(HALL, "village", NAMES)
+        api.put(HALLS, "large", {"of": ["small"]}, namespace="village")
+        await _until(running, lambda: reader.names(HALL, "village", NAMES).first("village", "small") == "large")
 
 
 async def test_objects_are_told_apart_by_their_namespaces(tmp_path: Path, folder: Path) -> None:
@@ -125,7 +169,7 @@ async def test_names_are_computed_once_for_each_state(tmp_path: Path, folder: Pa
         assert names is reader.names(HALL, "village", NAMES)
         assert (names.first("town", "opera"), names.first("village", "opera")) == ("great", None)
         api.put(HALLS, "small", {"of": ["opera", "ballet"]}, namespace="town")
-        await _until(running, lambda: len(reader.list(HALL, None)) == 2)
+        await _until(running, lambda: len(reader.list(HALL, "town")) == 2)
         assert reader.names(HALL, "town", NAMES).first("town", "opera, ballet") == "small"
         held = reader._budget.held  # noqa: SLF001 - nothing else tells of it
         reader.want([])
@@ -137,7 +181,7 @@ async def test_interrupted_look_up_by_names_goes_on(
 ) -> None:
     async with running_cluster(tmp_path, _api("a", "b", "c"), folders=(folder,)) as running:
         reader = running.cluster.referenced
-        await _until(running, lambda: len(reader.list(HALL, None)) == 3)
+        await _until(running, lambda: len(reader.list(HALL, "")) == 3)
         added: list[str] = []
         add = ObjectNames.add
 
@@ -154,10 +198,24 @@ async def test_interrupted_look_up_by_names_goes_on(
         assert added == ["c", "b", "b", "a"], "what is known is not computed again"
 
 
+async def test_names_of_an_object_that_changes_or_goes_are_not_kept(tmp_path: Path, folder: Path) -> None:
+    api = _api()
+    api.put(HALLS, "great", {"of": ["opera", "ballet", "opera"]}, namespace="town")
+    async with running_cluster(tmp_path, api, folders=(folder,)) as running:
+        reader = running.cluster.referenced
+        await _until(running, lambda: reader.names(HALL, "town", NAMES).first("town", "opera") == "great")
+        api.put(HALLS, "great", {"of": ["ballet"]}, namespace="town")
+        await _until(running, lambda: reader.names(HALL, "town", NAMES).first("town", "opera") is None)
+        assert reader.names(HALL, "town", NAMES).first("town", "ballet") == "great"
+        api.delete(HALLS, "great")
+        await _until(running, lambda: reader.names(HALL, "town", NAMES).first("town", "ballet") is None)
+        assert reader._budget.held == 0, "what is gone takes no room"  # noqa: SLF001 - nothing else tells of it
+
+
 async def test_names_without_room_cannot_be_looked_up(tmp_path: Path, folder: Path) -> None:
     async with running_cluster(tmp_path, _api("a", "b"), folders=(folder,)) as running:
         reader = running.cluster.referenced
-        await _until(running, lambda: len(reader.list(HALL, None)) == 2)
+        await _until(running, lambda: len(reader.list(HALL, "")) == 2)
         reader._budget.most = reader._budget.held + 300  # noqa: SLF001 - room for the names of one object
         for _ in range(2):
             with pytest.raises(QueryAbsentError, match="all objects that definitions refer to would take more"):
@@ -178,7 +236,7 @@ async def test_kind_that_appears_later_is_found(tmp_path: Path, folder: Path) ->
         with pytest.raises(QueryAbsentError):
             reader.get(HALL, "town", "great")
         api.kinds["toys.example.com/v1"] = ["Hall", "Orchestra"]
-        await _until(running, lambda: reader.list(HALL, None) == [])
+        await _until(running, lambda: reader.list(HALL, "") == [])
 
 
 async def test_kind_that_no_workload_refers_to_is_not_read(tmp_path: Path, folder: Path) -> None:
@@ -189,7 +247,7 @@ async def test_kind_that_no_workload_refers_to_is_not_read(tmp_path: Path, folde
         assert "the API server has no toys.example.com/v1, Kind=Orchestra" in _problem(running)
         assert not api.requests("get", HALLS)
         api.kinds["toys.example.com/v1"] = ["Hall", "Orchestra"]
-        await _until(running, lambda: len(running.cluster.referenced.list(HALL, None)) == 1)
+        await _until(running, lambda: len(running.cluster.referenced.list(HALL, "")) == 1)
 
 
 async def test_forbidden_kind_is_an_error_with_reason(tmp_path: Path, folder: Path) -> None:
@@ -204,12 +262,12 @@ async def test_forbidden_kind_is_an_error_with_reason(tmp_path: Path, folder: Pa
 async def test_unwanted_kind_is_forgotten(tmp_path: Path, folder: Path) -> None:
     async with running_cluster(tmp_path, _api("great"), folders=(folder,)) as running:
         reader = running.cluster.referenced
-        await _until(running, lambda: len(reader.list(HALL, None)) == 1)
+        await _until(running, lambda: len(reader.list(HALL, "")) == 1)
         reader.want([])
         await _until(running, lambda: HALL not in reader._collections)  # noqa: SLF001 - nothing else tells of it
         assert not reader._budget.held, "what is gone takes no room"  # noqa: SLF001
         with pytest.raises(QueryReferenceError, match="has not been listed yet") as raised:
-            reader.list(HALL, None)
+            reader.list(HALL, "")
         assert not isinstance(raised.value, QueryAbsentError), "Karmada asks again, and is answered then"
 
 
@@ -219,11 +277,53 @@ async def test_objects_are_not_known_after_an_error_of_this_program(
     async with running_cluster(tmp_path, _api("great"), folders=(folder,), pace=replace(FAST, longest=HANG)) as running:
         reader = running.cluster.referenced
         await _until(running, lambda: reader.get(HALL, "town", "great") is not None)
-        monkeypatch.setattr(reference_cache, "marshal", None)
+        monkeypatch.setattr(reference_cache, "TEXT", "elsewhere")
         running.api.put(HALLS, "small", {"of": "small"})
         await _until(running, lambda: "an error in this program" in caplog.text)
         with pytest.raises(QueryReferenceError, match="has not been listed yet"):
             reader.get(HALL, "town", "great")
+
+
+async def test_managed_fields_are_not_kept(tmp_path: Path, folder: Path) -> None:
+    api = _api()
+    api.put(HALLS, "great", {"of": "ä"}, managedFields=[{"manager": "x"}], labels={"a": "b"})
+    async with running_cluster(tmp_path, api, folders=(folder,)) as running:
+        reader = running.cluster.referenced
+        await _until(running, lambda: reader.get(HALL, "", "great") is not None)
+        found = reader.get(HALL, "", "great")
+        assert found
+        assert found["spec"] == {"of": "ä"}
+        assert found["metadata"].keys() >= {"name", "uid", "labels", "creationTimestamp"}
+        assert "managedFields" not in found["metadata"]
+
+
+async def test_object_of_a_list_without_its_kind_has_one(tmp_path: Path, folder: Path) -> None:
+    api = _api()
+    api.on("get", HALLS, stream(b'{"metadata": {"resourceVersion": "1"}, "items": [{"metadata": {"name": "great"}}]}'))
+    async with running_cluster(tmp_path, api, folders=(folder,)) as running:
+        reader = running.cluster.referenced
+        await _until(running, lambda: GVK.of(reader.get(HALL, "", "great") or {}) == HALL)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(b"<html>", id="a proxy"),
+        pytest.param(b'{"metadata": {}, "items": [{"metadata": {"name": "a"}, "spec": "\xff"}]}', id="no UTF-8"),
+        pytest.param(b'{"metadata": {}, "items": [{"metadata": 1}]}', id="an object without metadata"),
+        pytest.param(b'{"metadata": {}, "items": [1]}', id="what is no object"),
+        pytest.param(b'{"metadata": {}, "items": [{"a": ' + b"[" * 5000 + b"]" * 5000 + b"}]}", id="too deep"),
+        pytest.param(b'{"metadata": {}, "items": {}}', id="no list"),
+    ],
+)
+async def test_answer_that_is_no_list_is_a_problem(tmp_path: Path, folder: Path, answer: bytes) -> None:
+    api = _api("great")
+    api.on("get", HALLS, stream(answer))
+    api.on("get", HALLS, status(503), times=1000)
+    async with running_cluster(
+        tmp_path, api, folders=(folder,), pace=replace(FAST, first=HANG, longest=HANG)
+    ) as running:
+        await _until(running, lambda: "is this the URL of a Kubernetes API server?" in _problem(running))
 
 
 async def test_without_references_nothing_is_asked(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.proofs.audit.found import Found
+from tests.proofs.audit.plane import Collection, Plane
 from tests.proofs.benchmarks.servers import Server
 from tests.webhook.process.client import Answer, Client
 
@@ -61,6 +62,8 @@ class Target:
     effort: Effort
     answers: Counter[str] = field(default_factory=Counter)
     peak: float = 0.0
+    plane: Plane | None = None
+    """The control plane of ``collections``."""
 
     async def connect(self, door: Door | None = None) -> Client:
         """Return a client on a new connection, which spells requests as Karmada does."""
@@ -158,6 +161,8 @@ class Attack:
     contained: bool = True
     """Whether the server has the memory of a small container: not where bodies of 32 MB or types of 100 MB are read."""
     types: Callable[[Path], object] | None = None
+    collections: Sequence[Collection] = ()
+    """What the control plane of the server has."""
     bounds: Mapping[str, float] = field(default_factory=dict)
     """Other bounds of the server."""
     rate: int = 1_000_000

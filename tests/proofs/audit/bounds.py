@@ -39,6 +39,8 @@ BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {
         Bound("call wait", inf, "more processes than cores have work: `scripts` and `objects-large` judge the waits"),
         Bound("memory", 12, "the largest child process ends before the container has no memory"),
     ),
+    "references-large": (Bound("unanswered", 0, "the count is known without what is too large to be looked up"),),
+    "references-many": (Bound("memory", 12, "a child process decodes what a look-up finds, up to 4 MiB"),),
     "admission": (
         Bound("memory", 40, "reviews have the memory limit of large calls"),
         Bound("growth", 16, "eight times the children take eight times the time: validation is linear"),

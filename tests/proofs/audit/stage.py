@@ -15,6 +15,7 @@ from tests.proofs.audit.attack import ENDED_EARLY, Attack, Door, Effort, Target
 from tests.proofs.audit.bounds import AFTER
 from tests.proofs.audit.container import MEMORY, container
 from tests.proofs.audit.found import FLOOR, Found, Waits
+from tests.proofs.audit.plane import running
 from tests.proofs.audit.prober import ATTACKED, CONTROL, Probe, Prober, trusting_anybody
 from tests.proofs.benchmarks.servers import Bay, Server, cores, serving, serving_types
 from tests.proofs.rig.processes import free_port
@@ -105,7 +106,10 @@ class Stage:
             around = tuple(attack.begin(folder)) if attack.begin else ()
             begin = (*(cgroup.entered if cgroup else ()), *around)
             types = ending.enter_context(_types(f"{name}-types", attack, folder, around)) if attack.types else None
+            control_plane = attack.collections and running(folder.parent, attack.collections)
+            plane = ending.enter_context(control_plane) if control_plane else None
             options = (*attack.prepare(folder), *(("--kartas", _stored(folder)) if types else ()))
+            options = (*options, *(("--cluster", "--kubeconfig", plane.kubeconfig) if plane else ()))
             starting = self.server(name, *options, begin=begin, self_signed=attack.self_signed, bounds=attack.bounds)
             attacked = ending.enter_context(starting)
             server = attacked[0]
@@ -113,7 +117,7 @@ class Stage:
             doors = {"webhook": Door(server.port, trust)}
             if types:
                 doors["types"] = Door(types.port, token=_TOKEN)
-            target = Target(server, control[0], types, doors, folder, self._effort)
+            target = Target(server, control[0], types, doors, folder, self._effort, plane=plane)
             asyncio.run(_warm_up(attack, target))
             with Prober(self._probes(attack, attacked, control)) as prober:
                 before = target.memory()

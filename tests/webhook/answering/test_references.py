@@ -1,19 +1,20 @@
 """Calls for kinds whose definitions refer to other objects."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any, NoReturn
 
+import orjson
 import pytest
 
 from karta_interpreter.base.errors import QueryAbsentError
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
-from karta_interpreter.definitions.karta.reference_resolver import Known
+from karta_interpreter.definitions.karta.reference_resolver import Known, LargeLookUpError
 from karta_interpreter.definitions.sources.files import find_in_catalogue
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import Options
-from karta_interpreter.webhook.answering import calls
+from karta_interpreter.webhook.answering import calls, child_lane
 from karta_interpreter.webhook.answering.calls import Calls
 from karta_interpreter.webhook.answering.child_lane import ChildLane
 from karta_interpreter.webhook.settings import MIB
@@ -123,6 +124,45 @@ async def test_large_body_has_same_reason_as_small_one(known: Known | None, reas
     small, large = [await _answer(_body("torch", size), known) for size in (0, 3 * MIB)]
     assert small == large
     assert reason in small["status"]["message"]
+
+
+class _Large(Known):
+    """Objects that this process does not decode."""
+
+    def get(self, gvk: GVK, namespace: str, name: str) -> NoReturn:  # noqa: ARG002 - the signature of a reader
+        raise LargeLookUpError
+
+    def texts(self, gvk: GVK, namespace: str, name: str | None = None) -> Sequence[bytes]:
+        del gvk, namespace
+        return [orjson.dumps(TORCH)] if name == "torch" else []
+
+
+class _TooLarge(_Large):
+    def texts(self, gvk: GVK, namespace: str, name: str | None = None) -> NoReturn:  # noqa: ARG002 - as above
+        raise LargeLookUpError
+
+
+async def test_large_reference_is_decoded_by_a_child_process() -> None:
+    assert (await _answer(_body("torch", 0), _Large({})))["replicas"] == 3
+
+
+@pytest.mark.parametrize(
+    ("known", "most_bytes", "most_objects"),
+    [
+        pytest.param(_TooLarge({}), 10_000, 9, id="one kind has too many"),
+        pytest.param(_Large({}), 300, 9, id="the call has looked up too many bytes"),
+        pytest.param(_Large({}), 10_000, 0, id="the call has looked up too many objects"),
+    ],
+)
+async def test_reference_beyond_the_bound_is_named(
+    monkeypatch: pytest.MonkeyPatch, known: Known, most_bytes: int, most_objects: int
+) -> None:
+    monkeypatch.setattr(child_lane, "MOST_BYTES", most_bytes)
+    monkeypatch.setattr(child_lane, "MOST_OBJECTS", most_objects)
+    status = (await _answer(_body("torch", 0), known))["status"]
+    reason = "ClusterTrainingRuntime torch cannot be looked up: the objects that one call looks up are more than 4 MiB"
+    assert status["code"] == 422
+    assert reason in status["message"]
 
 
 ROLLOUT = GVK("argoproj.io", "v1alpha1", "Rollout")

@@ -59,8 +59,11 @@ from karta_interpreter.definitions.karta.identity import (
     name_of,
 )
 from karta_interpreter.definitions.karta.reference_resolver import (
+    MOST_BYTES,
+    MOST_OBJECTS,
     NOWHERE,
     Known,
+    LargeLookUpError,
     ObjectNames,
     ReferenceReader,
     resolved,
@@ -85,6 +88,8 @@ __all__ = [
     "FAILING",
     "KARTA",
     "MATCHING_ORDER",
+    "MOST_BYTES",
+    "MOST_OBJECTS",
     "NOWHERE",
     "OF_A_CLUSTER",
     "OF_NO_CLUSTER",
@@ -108,6 +113,7 @@ __all__ = [
     "Fragments",
     "KeepQuantityFormat",
     "Known",
+    "LargeLookUpError",
     "Matcher",
     "ObjectNames",
     "ObjectQuery",

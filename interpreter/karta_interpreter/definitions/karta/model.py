@@ -5,9 +5,9 @@ are written: no request of Karmada asks about pods.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import ConfigDict, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from karta_interpreter.base.k8s import Path
 from karta_interpreter.definitions.karta.expression_text import Expression, ObjectQuery, PodQuery
@@ -308,6 +308,8 @@ class ResourceReference(Schema):
 
 # Functions that walk the component tree recurse, and so do JSON encoders, with two levels for each component.
 MOST_LEVELS = 100
+MOST_REFERENCES: Final = 100
+"""References of a definition. Each of its expressions may read all of them."""
 
 
 class StructureDefinition(Schema):
@@ -318,7 +320,9 @@ class StructureDefinition(Schema):
     additional_child_kinds: Many[GroupVersionKind] = described(
         "Other kinds of objects that the workload owns.", (), **keyed_by("kind")
     )
-    references: Many[ResourceReference] = described("Other objects that expressions read.", (), **keyed_by("name"))
+    references: Annotated[Many[ResourceReference], Field(max_length=MOST_REFERENCES)] = described(
+        "Other objects that expressions read.", (), **keyed_by("name")
+    )
 
     @property
     def reference_names(self) -> frozenset[str]:

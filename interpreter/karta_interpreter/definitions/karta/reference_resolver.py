@@ -5,6 +5,7 @@
 {'pods': '3'}
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -39,16 +40,29 @@ class ObjectNames:
     def __init__(self, expression: Query) -> None:
         self._expression = expression
         # By namespace (empty without one) and name: what sorts as the ranks of the objects that have the name.
-        self._ranks: Mapping[tuple[str, str], dict[str, tuple[Any, ...]]] = defaultdict(dict)
+        self._ranks: defaultdict[tuple[str, str], dict[str, tuple[Any, ...]]] = defaultdict(dict)
+        self._offered: dict[tuple[str, str], list[str]] = {}
 
     def add(self, obj: Object) -> list[JSON]:
         """Add an object, and return what the expression gives for it. Adding it again changes nothing."""
         offers = self._expression.evaluate(obj)
-        object_name = str(edit.get(obj, ("metadata", "name")))
+        namespace, object_name = namespace_of(obj), str(edit.get(obj, ("metadata", "name")))
+        offered = self._offered[namespace, object_name] = list[str]()
         for offer in offers:
             if isinstance(offer, dict):
-                self._ranks[namespace_of(obj), str(offer.get("name"))][object_name] = order_key(offer.get("rank"))
+                name = str(offer.get("name"))
+                offered.append(name)
+                self._ranks[namespace, name][object_name] = order_key(offer.get("rank"))
         return offers
+
+    def remove(self, namespace: str, object_name: str) -> None:
+        """Remove an object, if it was added."""
+        for name in self._offered.get((namespace, object_name), ()):
+            objects = self._ranks[namespace, name]
+            objects.pop(object_name, None)
+            if not objects:
+                del self._ranks[namespace, name]
+        self._offered.pop((namespace, object_name), None)
 
     def first(self, namespace: str, name: str) -> str | None:
         """Return the own name of the object that offers a name, or all of several names with commas between them.
@@ -73,6 +87,16 @@ NOWHERE: Final = (
 """Why nothing can be looked up without a reader."""
 
 
+MOST_BYTES: Final = 2**22
+"""Bytes of all objects that one call of a server looks up. An object that etcd stores has less."""
+MOST_OBJECTS: Final = 1000
+"""Look-ups of one call of a server, or the objects that they find if those are more."""
+
+
+class LargeLookUpError(Exception):
+    """A look-up finds more than this process decodes. A child process can decode it."""
+
+
 class ReferenceReader(Protocol):
     """Looks up other objects.
 
@@ -85,8 +109,16 @@ class ReferenceReader(Protocol):
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
         """Return the object of that name, None if it does not exist."""
 
-    def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
-        """Return the objects of a kind in a namespace, or in all namespaces."""
+    def list(self, gvk: GVK, namespace: str) -> Sequence[Object]:
+        """Return the objects of a kind in a namespace."""
+
+    def texts(self, gvk: GVK, namespace: str, name: str | None = None) -> Sequence[bytes]:
+        """Return the object of that name, or all of a namespace, as JSON, for another process.
+
+        Raise LargeLookUpError if they are more than `MOST_OBJECTS`, or have more than `MOST_BYTES`.
+        """
+        objects = self.list(gvk, namespace) if name is None else [self.get(gvk, namespace, name)]
+        return [json.dumps(obj).encode() for obj in objects if obj is not None]
 
     def names(self, gvk: GVK, namespace: str, expression: Query) -> ObjectNames:
         """Return the names that an expression gives for the objects of a kind, at least for those in a namespace."""

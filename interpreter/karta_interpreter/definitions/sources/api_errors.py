@@ -53,9 +53,9 @@ def read_object(request: ApiRequest, content: bytes) -> Object:
     try:
         value = orjson.loads(content)
     except orjson.JSONDecodeError as error:
-        raise _unreadable(request, "the answer is not JSON") from error
+        raise unreadable(request, "the answer is not JSON") from error
     if not isinstance(value, dict):
-        raise _unreadable(request, "the answer is not a JSON object")
+        raise unreadable(request, "the answer is not a JSON object")
     return value
 
 
@@ -64,7 +64,7 @@ def read_event(request: ApiRequest, line: bytes) -> tuple[str, Object]:
     event = read_object(request, line)
     kind, obj = event.get("type"), event.get("object")
     if not isinstance(kind, str) or not isinstance(obj, dict):
-        raise _unreadable(request, "a watch event has no type or no object")
+        raise unreadable(request, "a watch event has no type or no object")
     if kind == "ERROR":
         status = obj.get("code")
         raise rejected(request, status if isinstance(status, int) else 500, orjson.dumps(obj))
@@ -122,7 +122,8 @@ def unusable(source: str, error: BaseException) -> ClusterError:
     return ClusterError(f"{source} cannot be used: {what}; {hint}", reason=reason)
 
 
-def _unreadable(request: ApiRequest, what: str) -> ClusterError:
+def unreadable(request: ApiRequest, what: str) -> ClusterError:
+    """Return the error of an answer that is not what it should be."""
     return ClusterError(f"{request}: {what}; is this the URL of a Kubernetes API server?", reason="Unreadable")
 
 

@@ -13,7 +13,7 @@ import shutil
 import ssl
 import sys
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager, closing
 from dataclasses import replace
 from http import HTTPStatus
@@ -159,10 +159,12 @@ class ApiServer:
         selector: str = "",
         size: int = _PAGE,
         most: int = sys.maxsize,
+        read: Callable[[ApiRequest, bytes], Object] = read_object,
     ) -> AsyncGenerator[Object]:
         """Yield the parts of a large list one by one. All have the same version, and a watch can start from it.
 
-        A part has at most ``size`` objects. Raise ClusterError if all parts together have more than ``most`` bytes.
+        A part has at most ``size`` objects, and is what ``read`` makes of an answer. Raise ClusterError if all parts
+        together have more than ``most`` bytes.
         """
         selected = (("labelSelector", selector),) if selector else ()
         limit, continuation, bytes_read = size, selected, 0
@@ -180,7 +182,7 @@ class ApiServer:
             bytes_read += len(content)
             if bytes_read > most:
                 raise too_large(authorized, most)
-            page = read_object(authorized, content)
+            page = read(authorized, content)
             yield page
             token = get(page, ("metadata", "continue"))
             if not token:
@@ -213,7 +215,12 @@ class ApiServer:
         return await self._ask(ApiRequest("DELETE", path, ("delete",), body=body))
 
     async def watch(
-        self, path: str, resource_version: str, *, timeout_seconds: int
+        self,
+        path: str,
+        resource_version: str,
+        *,
+        timeout_seconds: int,
+        read: Callable[[ApiRequest, bytes], tuple[str, Object]] = read_event,
     ) -> AsyncGenerator[tuple[str, Object]]:
         """Yield type and object of each event in a collection after a version, until the server ends the watch in time.
 
@@ -232,7 +239,7 @@ class ApiServer:
                 # aiohttp limits the length of its lines, and an event has an object of up to 1.5 MiB.
                 *lines, tail = (tail + chunk).split(b"\n")
                 for line in lines:
-                    yield read_event(request, line)
+                    yield read(request, line)
                 if len(tail) > _MOST_BYTES:
                     raise too_large(request, _MOST_BYTES)
             if tail:

@@ -3,6 +3,7 @@
 import marshal
 import sys
 import threading
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Final, Self, TypeVar
 
@@ -44,16 +45,19 @@ def weight_of(value: JSON, sign_bytes: int = _SIGN_BYTES) -> int:
 class Budget:
     """Counts the weight of definitions, or of ``what`` else it is for, up to ``most``. Threads share it.
 
-    A text without room is refused, and the previous text of its source still counts.
+    A text without room is refused, and the previous text of its source still counts. The sources of one collection are
+    tuples that begin alike, and have ``most_of_one`` together.
     """
 
-    def __init__(self, most: int = sys.maxsize, what: str = "definitions") -> None:
+    def __init__(self, most: int = sys.maxsize, what: str = "definitions", most_of_one: int = sys.maxsize) -> None:
         self.most = most
+        self.most_of_one = most_of_one
         self.held = 0
         self.refused: dict[Hashable, int] = {}
         """Sources with a present text that found no room, and its size."""
         self._what = what
         self._sources: dict[Hashable, int] = {}
+        self._collections: Counter[Hashable] = Counter()
         self._lock = threading.Lock()
 
     @classmethod
@@ -64,8 +68,9 @@ class Budget:
     @property
     def reason(self) -> str:
         """Why a text is refused, and what to do."""
+        of_one = f", or those of its kind more than {self.most_of_one // _MIB} MiB" * (self.most_of_one < self.most)
         return (
-            f"together with it all {self._what} would take more than {self.most // _MIB} MiB; "
+            f"together with it all {self._what} would take more than {self.most // _MIB} MiB{of_one}; "
             f"remove {self._what}, or give the container more memory"
         )
 
@@ -110,15 +115,26 @@ class Budget:
             self.refused.pop(source, None)
 
     def _room(self, source: Hashable) -> int:
-        return self.most - self.held + self._sources.get(source, 0)
+        left = min(self.most - self.held, self.most_of_one - self._collections[_collection(source)])
+        return left + self._sources.get(source, 0)
 
     def _refuse(self, source: Hashable, size: int) -> None:
         if source in self.refused or len(self.refused) < MOST_REFUSED:
             self.refused[source] = size
 
     def _uncount(self, source: Hashable) -> None:
-        self.held -= self._sources.pop(source, 0)
+        if source in self._sources:
+            self._set(source, 0)
+            del self._sources[source]
 
     def _set(self, source: Hashable, size: int) -> None:
-        self.held += size - self._sources.get(source, 0)
+        more, collection = size - self._sources.get(source, 0), _collection(source)
+        self.held += more
+        self._collections[collection] += more
+        if not self._collections[collection]:
+            del self._collections[collection]
         self._sources[source] = size
+
+
+def _collection(source: Hashable) -> Hashable:
+    return source[0] if isinstance(source, tuple) else None

@@ -97,7 +97,8 @@ class Cluster:
             # Before reading: a collection that becomes known meanwhile sets `moved` again.
             is_known = self._collection.known
             # Compiling takes milliseconds, and would block all calls.
-            self.kartas = await asyncio.to_thread(self._read)
+            objects, left_out = {**self._collection.objects}, {**self._collection.left_out}
+            self.kartas = await asyncio.to_thread(self._read, objects, left_out)
             layer = await asyncio.to_thread(self._new_layer)
             if layer != self.layer:
                 self.layer = layer
@@ -105,9 +106,8 @@ class Cluster:
             self.synced = self.synced or is_known
             settled.set()
 
-    def _read(self) -> Mapping[str, ClusterKarta]:
+    def _read(self, objects: Mapping[str, Object], left_out: Mapping[str, Object]) -> Mapping[str, ClusterKarta]:
         read, collection = {}, self._collection
-        objects, left_out = collection.objects, collection.left_out
         for name, obj in {**objects, **left_out}.items():
             source, path = f"{collection.name}/{name}", f"{collection.path}/{name}"
             before = self.kartas.get(source)

@@ -9,13 +9,15 @@ its collections yet, and before a CRD is deleted, its objects are deleted and th
 has been forbidden for 30 s counts as withheld on purpose, and the start does not wait for it.
 
 Objects for which a budget has no room are left out, the newest first. They are listed again when there may be room.
+
+An event costs the logarithm of the number of objects, and other tasks get their turn after each.
 """
 
 import asyncio
 import random
 import time
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -26,6 +28,7 @@ from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s import JSON, Object, edit, objects_in
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget
+from karta_interpreter.definitions.sources.unread import UnreadObjects
 
 _DOUBLINGS = 30
 # Seconds after which a watch has worked even if it breaks: proxies end silent connections.
@@ -76,16 +79,17 @@ _REFUSALS = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
 class Informer(Generic[View]):
     """The objects at the path of a collection, by namespace (if any) and name.
 
-    ``objects`` is replaced, never changed. It holds the result of ``view`` for each object, because the schemas of all
-    CRDs together take 100 MB. ``left_out`` holds stubs of objects that have no room in the ``budget``. If only their
-    present version has no room, ``objects`` has the last one that had. ``listed``: the objects were read once.
-    ``absent``: the collection did not exist when the server last answered. ``known``: there is nothing to wait for,
-    because the objects were listed, do not exist, or are forbidden.
+    ``objects`` holds the result of ``view`` for each object, because the schemas of all CRDs together take 100 MB. Copy
+    it before the event loop gets its turn. ``left_out`` holds stubs of objects that have no room in the ``budget``. If
+    only their present version has no room, ``objects`` has the last one that had. ``listed``: the objects were read
+    once. ``absent``: the collection did not exist when the server last answered. ``known``: there is nothing to wait
+    for, because the objects were listed, do not exist, or are forbidden. ``touched`` is called with the name of each
+    object that may have changed since.
     """
 
     def __init__(
         self,
-        api: ApiServer,
+        api: ApiServer | UnreadObjects,
         path: str,
         view: Callable[[Object], View],
         pace: Pace,
@@ -93,8 +97,9 @@ class Informer(Generic[View]):
         weigh: Callable[[View], int] = lambda _: 0,
     ) -> None:
         self.path = path
-        self.objects: Mapping[str, View] = {}
-        self.left_out: Mapping[str, Object] = {}
+        self.objects: dict[str, View] = {}
+        self.left_out: dict[str, Object] = {}
+        self.touched: Callable[[str], None] = lambda _: None
         self.listed = False
         self.absent = False
         self.known = False
@@ -152,8 +157,8 @@ class Informer(Generic[View]):
         name, version = _key_of(obj), _number(obj)
         # The watch may report an older version after the answer to our own write.
         if name and version >= self._versions.get(name, 0):
-            self.objects, self.left_out = objects, left_out = {**self.objects}, {**self.left_out}
-            self._keep(obj, objects, left_out)
+            self._keep(obj, self.objects, self.left_out)
+            self.touched(name)
             self._versions[name] = version
 
     def settle(self, name: str, view: View) -> None:
@@ -162,8 +167,10 @@ class Informer(Generic[View]):
 
     def clear(self) -> None:
         """Forget all objects."""
-        self._forget({*self._ages, *self.left_out})
+        names = [*self._ages, *self.left_out]
         self.objects, self.left_out = {}, {}
+        for name in names:
+            self._forget(name)
 
     def _keep(self, obj: Object, objects: dict[str, View], left_out: dict[str, Object]) -> None:
         """Add an object to ``objects``, in place of newer ones if necessary, or to ``left_out`` if it has no room."""
@@ -181,6 +188,7 @@ class Informer(Generic[View]):
             del self._ages[other]
             if other in objects:
                 self._leave_out(other, objects.pop(other), left_out)
+                self.touched(other)
         if (before := self._ages.get(name)) != age:
             if before is not None:  # another object had the name
                 del self._by_age[bisect_left(self._by_age, before)]
@@ -198,11 +206,11 @@ class Informer(Generic[View]):
                 "metadata": metadata,
             }
 
-    def _forget(self, names: Iterable[str]) -> None:
-        for name in names:
-            self._ages.pop(name, None)
-            self._budget.forget((self.path, name))
-        self._by_age = [age for age in self._by_age if age[1] in self._ages]
+    def _forget(self, name: str) -> None:
+        if age := self._ages.pop(name, None):
+            del self._by_age[bisect_left(self._by_age, age)]
+        self._budget.forget((self.path, name))
+        self.touched(name)
 
     async def _list(self) -> str:
         objects: dict[str, View] = {}
@@ -221,8 +229,12 @@ class Informer(Generic[View]):
         except ClusterError as error:
             self._note_rejection(error)
             raise
-        self._forget((self._ages.keys() | self.left_out.keys()) - objects.keys() - left_out.keys())
+        for name in (self._ages.keys() | self.left_out.keys()) - objects.keys() - left_out.keys():
+            self._forget(name)
+        touched = {**self.objects, **objects}
         self.objects, self.left_out, self._versions = objects, left_out, versions
+        for name in touched:
+            self.touched(name)
         self.known = self.listed = True
         self.absent = False
         self._not_listed = None
@@ -256,6 +268,8 @@ class Informer(Generic[View]):
                     recovered = self._watched()
                     if self._take(kind, obj) or recovered:
                         changed()
+                    # A packet has hundreds of events, which come without a pause.
+                    await asyncio.sleep(0)
         except ClusterError as error:
             if error.status == HTTPStatus.FORBIDDEN:
                 self._not_watched = error
@@ -285,9 +299,9 @@ class Informer(Generic[View]):
         if not name or kind not in {"ADDED", "MODIFIED", "DELETED"}:
             return False
         if kind == "DELETED":
-            self.objects = {other: value for other, value in self.objects.items() if other != name}
-            self.left_out = {other: value for other, value in self.left_out.items() if other != name}
-            self._forget([name])
+            self.objects.pop(name, None)
+            self.left_out.pop(name, None)
+            self._forget(name)
             # An answer to our own write that comes after this event is older than the deletion.
             self._versions[name] = _number(obj)
         else:

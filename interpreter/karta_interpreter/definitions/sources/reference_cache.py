@@ -4,53 +4,68 @@ The cache holds every object of each such kind, so that no answer waits for a re
 server has a kind of workload that refers to it, because there may be very many Deployments. If the server does not have
 a kind, or forbids it, the cache asks again from time to time. Until then its objects cannot be looked up.
 
-A large object is kept as bytes, and decoded when it is looked up: 45 MB of JSON can take 1.1 GB as Python objects, and
-garbage collection visits them all.
+Objects are kept as JSON, and decoded when they are looked up: 45 MB of JSON can take 1.1 GB as Python objects, and
+garbage collection visits them all. A large look-up is left to a child process, which gets the JSON as it came.
 
-All objects together have a bound, with the names that definitions give them. Those of a kind cannot be looked up if one
-of them has no room: an answer without it would be wrong.
+All objects together have a bound, with the names that definitions give them, and so have those of one kind. Those of a
+kind cannot be looked up if one of them has no room: an answer without it would be wrong.
 """
 
 import asyncio
-import marshal
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
+from typing import Final
+
+import orjson
 
 from karta_interpreter.base.errors import ClusterError, QueryAbsentError, QueryReferenceError
-from karta_interpreter.base.k8s import GVK, Object, edit, grouped
-from karta_interpreter.definitions.karta import ObjectNames, ReferenceReader
+from karta_interpreter.base.k8s import GVK, Object, grouped
+from karta_interpreter.definitions.karta import MOST_BYTES, MOST_OBJECTS, LargeLookUpError, ObjectNames, ReferenceReader
 from karta_interpreter.definitions.sources.api_server import ApiServer, by_kind
 from karta_interpreter.definitions.sources.budget import Budget, weight_of
 from karta_interpreter.definitions.sources.informer import Informer, Pace
+from karta_interpreter.definitions.sources.unread import TEXT, UnreadObjects
 from karta_interpreter.languages.jq import Query
 
-_LARGE = 2**16  # the size in bytes of the smallest object that is kept as bytes
-_VALUE_BYTES = 64  # estimated for each value of an object that is kept decoded
+MOST_DECODED: Final = 2**18
+"""Bytes of a look-up that this process decodes. Hostile ones take 10 ms."""
+_OBJECT_BYTES = 1024  # estimated for each object, beside its bytes
+_VALUE_BYTES = 64  # estimated for each value of the names of an object
 
 
 @dataclass(slots=True)
 class _Names:
-    """The names of ``objects`` by an expression. Those of the objects that are ``left`` are not computed yet."""
+    """The names of the objects of a kind by an expression. Those of the keys that are ``left`` are not computed yet.
 
-    objects: Mapping[str, Object | bytes]
-    left: list[Object | bytes]
+    Objects of ``large`` have no names: a child process searches them.
+    """
+
     names: ObjectNames
+    left: dict[str, None]
+    weights: dict[str, int] = field(default_factory=dict)
     weight: int = 0
+    large: set[str] = field(default_factory=set)
 
 
 class ReferenceCache(ReferenceReader):
-    """Objects of a cluster: it holds the kinds that are wanted."""
+    """Objects of a cluster: it holds the kinds that are wanted.
+
+    Its methods raise LargeLookUpError for objects that this process does not decode.
+    """
 
     def __init__(self, api: ApiServer, pace: Pace, most: int = sys.maxsize) -> None:
         self._api = api
-        self._budget = Budget(most, "objects that definitions refer to")
+        self._budget = Budget(most, "objects that definitions refer to", most // 2)
         self._pace = pace
         self._wanted: Mapping[GVK, set[GVK]] = {}
         self._moved = asyncio.Event()
-        self._collections: Mapping[GVK, Informer[Object | bytes]] = {}
+        self._collections: Mapping[GVK, Informer[bytes]] = {}
+        self._keys: defaultdict[tuple[GVK, str], dict[str, None]] = defaultdict(dict)
+        """The keys of the objects of a kind in a namespace, or without one."""
         self._problems: Mapping[GVK, ClusterError] = {}
         self._names: dict[tuple[GVK, Query], _Names] = {}
         self._unknown: set[GVK] = set()  # kinds that the server has said it does not have
@@ -66,38 +81,67 @@ class ReferenceCache(ReferenceReader):
             self._wanted = workloads
             self._moved.set()
 
+    def texts(self, gvk: GVK, namespace: str, name: str | None = None, most: int = MOST_BYTES) -> Sequence[bytes]:
+        """Return the object of that name, or all of the namespace and those without one, as JSON.
+
+        Raise QueryReferenceError if the kind is not known, LargeLookUpError if there are more than ``most`` bytes.
+        """
+        objects = self._objects(gvk)
+        if name is None:
+            keys = [*self._keys.get((gvk, ""), ()), *(self._keys.get((gvk, namespace), ()) if namespace else ())]
+        elif "/" in name:  # with a slash it would be the key of an object in another namespace
+            return ()
+        else:
+            # The key of a cluster-scoped object is only its name.
+            keys = [key for key in (f"{namespace}/{name}", name) if key in objects][:1]
+        if len(keys) > MOST_OBJECTS:
+            raise LargeLookUpError
+        texts = [objects[key] for key in keys]
+        if sum(map(len, texts)) > most:
+            raise LargeLookUpError
+        return texts
+
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
         """Return the object of that name, or None. Raise QueryReferenceError if the kind is not known."""
-        objects = self._objects(gvk)
-        # A name has no slash. With one it would be the key of an object in another namespace.
-        if "/" in name:
-            return None
-        # The key of a cluster-scoped object is only its name.
-        stored = objects.get(f"{namespace}/{name}") or objects.get(name)
-        return _decoded(stored) if stored else None
+        for text in self.texts(gvk, namespace, name, MOST_DECODED):
+            return _decoded(text)
+        return None
 
-    def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
+    def list(self, gvk: GVK, namespace: str) -> Sequence[Object]:
         """Return the objects of a kind. Raise QueryReferenceError if they are not known."""
-        return [
-            _decoded(obj)
-            for key, obj in self._objects(gvk).items()
-            if namespace is None or key.rpartition("/")[0] in ("", namespace)
-        ]
+        return [*map(_decoded, self.texts(gvk, namespace, None, MOST_DECODED))]
 
-    def names(self, gvk: GVK, namespace: str, expression: Query) -> ObjectNames:  # noqa: ARG002 - those of all
-        """Return the names of the objects of a kind. They are computed once for each state of its objects."""
+    def names(self, gvk: GVK, namespace: str, expression: Query) -> ObjectNames:
+        """Return the names of all objects of a kind. Those of an object are computed once for each state of it."""
         objects, source = self._objects(gvk), (gvk, expression)
-        computed = self._names.get(source)
-        if computed is None or computed.objects is not objects:
-            self._budget.forget(source)
-            computed = self._names[source] = _Names(objects, list(objects.values()), ObjectNames(expression))
+        if source not in self._names:
+            self._names[source] = _Names(ObjectNames(expression), dict.fromkeys(objects))
+        computed = self._names[source]
         while computed.left:  # a call that takes long is interrupted, and the next one goes on
-            weight = computed.weight + weight_of(computed.names.add(_decoded(computed.left[-1])), _VALUE_BYTES)
-            if self._budget.take(source, weight) is None:
-                raise QueryAbsentError(self._budget.reason)
-            computed.weight = weight
-            computed.left.pop()
+            key = next(reversed(computed.left))
+            self._compute(source, computed, key, objects.get(key))
+            del computed.left[key]
+        if any(key.rpartition("/")[0] in ("", namespace) for key in computed.large):
+            raise LargeLookUpError
         return computed.names
+
+    def _compute(self, source: tuple[GVK, Query], computed: _Names, key: str, text: bytes | None) -> None:
+        """Compute the names of an object, None for one that is gone. Raise QueryAbsentError if they have no room."""
+        namespace, _, name = key.rpartition("/")
+        computed.names.remove(namespace, name)
+        computed.large.discard(key)
+        weight = 0
+        if text is not None and len(text) > MOST_DECODED:
+            computed.large.add(key)
+        elif text is not None:
+            weight = weight_of(computed.names.add(_decoded(text)), _VALUE_BYTES)
+        total = computed.weight + weight - computed.weights.get(key, 0)
+        if self._budget.take(source, total) is None:
+            raise QueryAbsentError(self._budget.reason)
+        self._budget.settle(source, total)
+        computed.weight, computed.weights[key] = total, weight
+        if text is None:
+            del computed.weights[key]
 
     def problem(self, gvk: GVK) -> str:
         """Return why the objects of a kind are not known, empty if they are."""
@@ -123,7 +167,9 @@ class ReferenceCache(ReferenceReader):
     async def _follow(self, gvk: GVK) -> None:
         await self._find(gvk, lambda: self._wanted.get(gvk, ()))
         path = await self._find(gvk, lambda: (gvk,))
-        collection = Informer(self._api, path, partial(_view, gvk), self._pace, self._budget, _weigh)
+        unread = UnreadObjects(self._api, gvk.type_meta)
+        collection = Informer(unread, path, _view, self._pace, self._budget, _weigh)
+        collection.touched = partial(self._touch, gvk, collection)
         self._collections = {**self._collections, gvk: collection}
         try:
             await collection.follow(lambda: None)
@@ -153,7 +199,20 @@ class ReferenceCache(ReferenceReader):
             return f"{'/apis' if gvk.group else '/api'}/{gvk.api_version}/{resource['name']}"
         raise ClusterError(f"the API server has no {gvk}", reason="NotFound")
 
-    def _objects(self, gvk: GVK) -> Mapping[str, Object | bytes]:
+    def _touch(self, gvk: GVK, collection: Informer[bytes], key: str) -> None:
+        """Note that an object is there, has changed, or is gone."""
+        place = gvk, key.rpartition("/")[0]
+        if key in collection.objects:
+            self._keys[place][key] = None
+        elif place in self._keys:
+            self._keys[place].pop(key, None)
+            if not self._keys[place]:
+                del self._keys[place]
+        for (kind, _), computed in self._names.items():
+            if kind == gvk:
+                computed.left[key] = None
+
+    def _objects(self, gvk: GVK) -> Mapping[str, bytes]:
         if problem := self.problem(gvk):
             collection = self._collections.get(gvk)
             is_lasting = (
@@ -166,17 +225,18 @@ class ReferenceCache(ReferenceReader):
         return self._collections[gvk].objects
 
 
-def _view(gvk: GVK, obj: Object) -> Object | bytes:
-    """Return an object of a list without its managed fields, and with its kind, which may be only in the list."""
-    view = {**gvk.type_meta, **edit.remove(obj, ("metadata", "managedFields"))}
-    # Not JSON: orjson reads deeper nested objects than it writes.
-    content = marshal.dumps(view)
-    return content if len(content) > _LARGE else view
+def _view(obj: Object) -> bytes:
+    text: bytes = obj[TEXT]
+    return text
 
 
-def _weigh(stored: Object | bytes) -> int:
-    return len(stored) if isinstance(stored, bytes) else weight_of(stored, _VALUE_BYTES)
+def _weigh(text: bytes) -> int:
+    return _OBJECT_BYTES + len(text)
 
 
-def _decoded(stored: Object | bytes) -> Object:
-    return marshal.loads(stored) if isinstance(stored, bytes) else stored  # noqa: S302 - our own
+def _decoded(text: bytes) -> Object:
+    try:
+        obj: Object = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise QueryAbsentError(f"an object of the kind cannot be read: {error}") from error
+    return obj

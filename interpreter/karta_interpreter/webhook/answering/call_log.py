@@ -10,7 +10,7 @@ from typing import Any, Final
 import orjson
 
 from karta_interpreter.base.k8s import field_path
-from karta_interpreter.definitions.karta import Definition, ReferenceReader, resolved
+from karta_interpreter.definitions.karta import Definition, LargeLookUpError, ReferenceReader, resolved
 from karta_interpreter.engine.evaluation import absences, unknown_requests
 from karta_interpreter.engine.operations import COUNTING_OPERATIONS, Operation, named_objects, resources_left_out
 from karta_interpreter.webhook.answering.pending_call import OF_CONTENT, SUCCESS, Answer, PendingCall
@@ -98,7 +98,7 @@ class AnswerGaps:
         if call is None or call.definition is None:
             return
         definition = call.definition
-        with suppress(*OF_CONTENT):
+        with suppress(*OF_CONTENT, LargeLookUpError):
             obj = orjson.loads(call.body)["request"]["object"]
             whole = resolved(definition, obj, self._reader())
             if call.request.operation_name == Operation.INTERPRET_DEPENDENCY:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from karta_interpreter.base.errors import InterpretationError, RequestError
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.sandbox import close_pools
+from karta_interpreter.definitions.karta import LargeLookUpError
 from karta_interpreter.definitions.sources import Snapshot, Store
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.answering.child_lane import ChildLane
@@ -130,17 +131,20 @@ class Calls:
 
     def _answer_inline(self, call: PendingCall) -> bytes | None:
         """Return the answer, or None if the work is interrupted and a child process has to give the answer."""
-        answer = None
+        answer, is_slow = None, True
         try:
             body = inline_answer(call, self._options, self.interruption)
             answer = Answer(body, SUCCESS, "", self._clock() - call.started, is_inline=True)
         except InterruptedWork:
             self.interruption.at = inf
+        except LargeLookUpError:
+            is_slow = False
         except Exception as error:  # noqa: BLE001 - the edge of the process
             answer = self._failure(call, error, is_inline=True)
         self.load.spend(answer.seconds if answer else self._clock() - call.started)
         if answer is None:
-            self._note_slow(call)
+            if is_slow:
+                self._note_slow(call)
             return None
         # Last: observers do not make a call slow.
         return self._observed(call, answer)

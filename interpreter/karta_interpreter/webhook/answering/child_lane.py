@@ -7,7 +7,6 @@ takes ten times as long as most calls, so processes that have not grown are kept
 process.
 """
 
-import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -29,7 +28,14 @@ from karta_interpreter.base.errors import (
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.sandbox import Pool, Process, Program
 from karta_interpreter.base.sandbox.awaiting import AsyncPool, Exchange
-from karta_interpreter.definitions.karta import NOWHERE, Definition, ReferenceReader
+from karta_interpreter.definitions.karta import (
+    MOST_BYTES,
+    MOST_OBJECTS,
+    NOWHERE,
+    Definition,
+    LargeLookUpError,
+    ReferenceReader,
+)
 from karta_interpreter.definitions.karta.packing import pack
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Options
 from karta_interpreter.webhook import admission
@@ -177,27 +183,41 @@ def _stopped(call: PendingCall) -> Iterator[None]:
 async def _asked(process: Exchange, needed: bytes, reader: ReferenceReader | None = None) -> bytes:
     """Return the answer of a process that has read a body. Raises InterpretationError."""
     await process.send(child.ANSWER, needed)
+    looked_up = _LookedUp()
     while (message := await process.receive())[0] == child.LOOK_UP:
-        await process.send(*await _look_up(reader, message[1]))
+        await process.send(*looked_up.reply(reader, message[1]))
     letter, answer = message
     if letter == child.FAILURE:
         raise InterpretationError(**json.loads(answer))
     return answer
 
 
-async def _look_up(reader: ReferenceReader | None, question: bytes) -> tuple[bytes, bytes]:
-    """Return the reply to a process that looks up an object, or the objects of a kind."""
-    if reader is None:
-        return child.ABSENT, NOWHERE.encode()
-    kind, *where = json.loads(question)
-    try:
-        objects = [reader.get(GVK(*kind), *where)] if len(where) > 1 else reader.list(GVK(*kind), *where)
-    except QueryReferenceError as error:
-        letter = child.ABSENT if isinstance(error, QueryAbsentError) else child.FAILURE
-        return letter, str(error).encode(errors="replace")
-    # There may be many: one after the other, in a thread, so that the event loop gets its turn.
-    texts = await asyncio.to_thread(lambda: [json.dumps(obj) for obj in objects])
-    return child.ANSWER, f"[{','.join(texts)}]".encode()
+_BEYOND: Final = f"the objects that one call looks up are more than {MOST_BYTES // 2**20} MiB, or than {MOST_OBJECTS:,}"
+
+
+class _LookedUp:
+    """What a process has looked up for one call. It gets the objects as they are kept, so nothing is decoded here."""
+
+    def __init__(self) -> None:
+        self._bytes = self._objects = 0
+
+    def reply(self, reader: ReferenceReader | None, question: bytes) -> tuple[bytes, bytes]:
+        """Return the reply to a process that looks up an object, or the objects of a kind."""
+        if reader is None:
+            return child.ABSENT, NOWHERE.encode()
+        kind, *where = json.loads(question)
+        try:
+            texts = reader.texts(GVK(*kind), *where)
+        except LargeLookUpError:
+            return child.ABSENT, _BEYOND.encode()
+        except QueryReferenceError as error:
+            letter = child.ABSENT if isinstance(error, QueryAbsentError) else child.FAILURE
+            return letter, str(error).encode(errors="replace")
+        self._objects += max(len(texts), 1)
+        self._bytes += sum(map(len, texts))
+        if self._objects > MOST_OBJECTS or self._bytes > MOST_BYTES:
+            return child.ABSENT, _BEYOND.encode()
+        return child.ANSWER, b"[%s]" % b",".join(texts)
 
 
 def _unanswered(body: bytes, error: InterpreterError) -> InterpreterError:

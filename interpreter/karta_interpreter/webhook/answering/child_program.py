@@ -115,19 +115,21 @@ class _ServerReader(ReferenceReader):
 
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
         """Return the object with that name, None if it does not exist."""
-        obj: Object | None = self._found(gvk, namespace, name)[0]
-        return obj
+        return next(iter(self._found(gvk, namespace, name)), None)
 
-    def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
-        """Return the objects of a kind in a namespace, or in all of them."""
+    def list(self, gvk: GVK, namespace: str) -> Sequence[Object]:
+        """Return the objects of a kind in a namespace."""
         return self._found(gvk, namespace)
 
-    def _found(self, *place: JSON) -> Sequence[Any]:
+    def _found(self, *place: JSON) -> Sequence[Object]:
         self._channel.send(LOOK_UP, json.dumps(place).encode())
         letter, payload = self._channel.receive()
         if letter in _ERRORS:
             raise _ERRORS[letter](payload.decode())
-        objects: Sequence[Any] = json.loads(payload)
+        try:
+            objects: Sequence[Object] = orjson.loads(payload)
+        except orjson.JSONDecodeError as error:
+            raise QueryAbsentError(f"an object of the kind cannot be read: {error}") from error
         return objects
 
 
