@@ -45,18 +45,6 @@ def test_answer_has_expected_bytes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("operation", "results"),
-    [
-        (Operation.INTERPRET_REPLICA, {"replica": 0, "requires": None}),
-        (Operation.INTERPRET_COMPONENT, {"components": []}),
-    ],
-)
-def test_answer_without_pods_names_the_causes(operation: Operation, results: Any) -> None:
-    status = json.loads(encode_results(request(operation), results))["response"]["status"]
-    assert status["message"].startswith("no pods: a count is 0, or the object has no pod template")
-
-
-@pytest.mark.parametrize(
     ("operation", "result"),
     [
         (Operation.INTERPRET_STATUS, "status"),  # stored as it is

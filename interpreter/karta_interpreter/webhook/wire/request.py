@@ -7,8 +7,8 @@ import msgspec
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError, RequestError
-from karta_interpreter.base.k8s import GVK, JSON, MOST_REPLICAS, Object, edit, type_name
-from karta_interpreter.base.karmada import API_VERSION, OF_SCRIPTS
+from karta_interpreter.base.k8s import GVK, JSON, MOST_REPLICAS, Object, type_name
+from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.engine.operations import SLOTS, Call, Operation, StatusItem, TargetComponent
 
 KIND = "ResourceInterpreterContext"
@@ -19,20 +19,14 @@ OPERATIONS = {operation.value: operation for operation in Operation}
 # Kubernetes allows 253 characters in the longest of its names. Longer text ends up in no log and no message.
 _MAX_LENGTH = 256
 _FIELDS: Final = {"observed": "observedObject", "items": "aggregatedStatus"}
-_READ: Final = (
-    *("uid", "kind", "name", "namespace", "operation", "object", "observedObject"),
-    *("replicas", "aggregatedStatus", "components"),
-)
-# Karmada takes the names of a request from its object, and the member's object by the same names.
-_AS_KARMADA: Final = b'{"kind":"ResourceInterpreterContext","apiVersion":'
 _KIND_TEXT: Final = '{"group": "apps", "version": "v1", "kind": "Deployment"}'
 
 
 class Request(msgspec.Struct, frozen=True):
     """One request with a uid that could be read.
 
-    ``problem`` is the reason why it cannot be answered. Without a problem there is a ``call``. ``note`` names a field
-    that nobody reads. The other fields hold the readable parts of the request, for logs and metrics.
+    ``problem`` is the reason why it cannot be answered. Without a problem there is a ``call``. The other fields hold
+    the readable parts of the request, for logs and metrics.
     """
 
     uid: str
@@ -40,7 +34,6 @@ class Request(msgspec.Struct, frozen=True):
     namespace: str = ""
     name: str = ""
     operation_name: str = ""
-    note: str = ""
     call: Call | None = None
     problem: InterpretationError | None = None
 
@@ -58,17 +51,14 @@ def context_of(uid: str, operation: Operation, obj: Object, **fields: JSON) -> O
 def decode(body: bytes) -> Request:
     """Read a request. Raises RequestError if the body has no readable uid.
 
-    Any other error becomes the ``problem`` of the request. Unknown fields are only noted: a later Karmada may send new
+    Any other error becomes the ``problem`` of the request. Unknown fields are left alone: a later Karmada may send new
     ones. ``replicas``, which Karmada always sends, is read for ReviseReplica only.
 
     >>> request = decode(b'{"request": {"uid": "1", "kind": {"version": "v1", "kind": "Pod"}, "operation": "Retain"}}')
     >>> print(request.gvk, "-", request.problem)
     v1, Kind=Pod - request.object must be an object, but is missing
     """
-    request = request_of(parsed(body))
-    if request.note or request.call is None or body.startswith(_AS_KARMADA):
-        return request
-    return msgspec.structs.replace(request, note=_of_another(request, request.call))
+    return request_of(parsed(body))
 
 
 def parsed(body: bytes) -> JSON:
@@ -79,8 +69,7 @@ def parsed(body: bytes) -> JSON:
         if not body.strip():
             raise RequestError("the body is empty") from error
         if "memory" not in error.msg:
-            advice = "; is it YAML, or the name of a file (`curl --json @FILE`)?" if error.pos == 0 else ""
-            raise RequestError(f"the body is not JSON: {error}{advice}") from error
+            raise RequestError(f"the body is not JSON: {error}") from error
         if error.pos == 0:  # the memory of a child process
             raise MemoryError from error
         # orjson has room for all JSON of that length, but not for many lists that do not end.
@@ -93,56 +82,19 @@ def request_of(context: JSON) -> Request:
         raise RequestError(f"the body must be an object, but is {type_name(context)}")
     request = context.get("request")
     if not isinstance(request, dict):
-        hint = (
-            "write these fields into request"
-            if "operation" in context
-            else "this is a type of workloads, which `karta-interpreter types-api` takes, on its own port"
-            if "resourceInterfaces" in context
-            else f'write {{"request": {{"uid": "1", "operation": …, "kind": {_KIND_TEXT}, "object": …}}}}'
-        )
-        raise RequestError(f"request must be an object, but {_found(context, 'request')}; {hint}")
+        raise RequestError(f"request must be an object, but {_found(context, 'request')}")
     texts = _uid(request), _text(request, "namespace"), _text(request, "name"), _text(request, "operation")
     gvk = None
     try:
         for field, understood in (("apiVersion", API_VERSION), ("kind", KIND)):
             # Karmada's own framework checks neither. A given value has to be right: a later version would be misread.
             if context.get(field, understood) != understood:
-                raise _problem(
-                    f'{field} must be "{understood}", but {_found(context, field)}'
-                    + "; /admission/validate takes reviews" * (context.get("kind") == "AdmissionReview")
-                )
+                raise _problem(f'{field} must be "{understood}", but {_found(context, field)}')
         gvk = _gvk(request)
-        # In the order of the request, so that equal requests get equal bytes from every replica.
-        call = call_of(request, gvk)
-        more = [f" and request.{_FIELDS.get(field, field)}" for field in SLOTS[call.operation].more.split()]
-        unread = (
-            f"request.{field[:64]} is not read; {call.operation} reads request.object{''.join(more)}"
-            for field in request
-            if field not in _READ
-        )
-        return Request(texts[0], gvk, *texts[1:], call=call, note=next(unread, ""))
+        return Request(texts[0], gvk, *texts[1:], call=call_of(request, gvk))
     except InterpretationError as problem:
-        other = next((f"; request.{field[:64]} is not read" for field in request if field not in _READ), "")
         # Without its traceback: the frames have the body, and would keep it until garbage is collected.
-        return Request(texts[0], gvk, *texts[1:], problem=InterpretationError(f"{problem}{other}", code=problem.code))
-
-
-def _of_another(request: Request, call: Call) -> str:
-    """Return a note about a part of a request that names another object, "" without one."""
-    own, observed = (edit.get(obj, ("metadata",)) for obj in (call.object, call.observed))
-    named = {
-        "request": {"name": request.name, "namespace": request.namespace},
-        "request.observedObject.metadata": observed,
-    }
-    return next(
-        (
-            f"{place}.{field} {_found(other, field)}, and request.object.metadata.{field} {_found(own, field)}"
-            for place, other in named.items()
-            for field in ("name", "namespace")
-            if isinstance(own, dict) and edit.get(other, (field,)) not in (None, "", own.get(field))
-        ),
-        "",
-    )
+        return Request(texts[0], gvk, *texts[1:], problem=InterpretationError(str(problem), code=problem.code))
 
 
 def _uid(request: Object) -> str:
@@ -162,8 +114,6 @@ def _gvk(request: Object) -> GVK:
     for field, text in gvk._asdict().items():
         if not isinstance(text, str) or len(text) > _MAX_LENGTH:
             raise _problem(f"request.kind.{field} must be a short string, but {_found(kind, field)}")
-    if field := next((field for field in ("group", "version") if "/" in kind.get(field, "")), ""):
-        raise _problem(f"request.kind.{field} {_found(kind, field)}; write the {field} alone, as {_KIND_TEXT}")
     if not gvk.version or not gvk.kind:
         raise _problem(f"request.kind must have a version and a kind, as {_KIND_TEXT}")
     return gvk
@@ -173,13 +123,8 @@ def call_of(request: Object, gvk: GVK) -> Call:
     """Read the question about an object of that kind. Raises InterpretationError."""
     operation = OPERATIONS.get(_text(request, "operation"))
     if operation is None:
-        written = request.get("operation")
-        hint = (
-            f"write {OF_SCRIPTS[written]}, whose script has this name"
-            if isinstance(written, str) and written in OF_SCRIPTS
-            else f"it must be one of {', '.join(OPERATIONS)}"
-        )
-        raise _problem(f"request.operation {_found(request, 'operation')}; {hint}")
+        operations = ", ".join(OPERATIONS)
+        raise _problem(f"request.operation {_found(request, 'operation')}; it must be one of {operations}")
     return call_about(_object(request, "object", gvk), operation, request, gvk)
 
 
@@ -195,16 +140,11 @@ def call_about(obj: Object, operation: Operation, request: Object, gvk: GVK) -> 
 def _object(request: Object, field: str, gvk: GVK) -> Object:
     obj = request.get(field)
     if not isinstance(obj, dict):
-        advice = "; write its JSON without quotes around it" * isinstance(obj, str)
-        raise _problem(f"request.{field} must be an object, but {_found(request, field)}{advice}")
+        raise _problem(f"request.{field} must be an object, but {_found(request, field)}")
     for name, expected in (("kind", gvk.kind), ("apiVersion", gvk.api_version)):
         if obj.get(name) != expected:
-            raise _problem(
-                'request.kind.group is "core", and the group of core kinds is "", without letters'
-                if gvk.group == "core" and obj.get("apiVersion") == gvk.version
-                else f'request.{field}.{name} must be "{expected}" as in request.kind, but {_found(obj, name)}; '
-                f"give one whole object, and its kind as {_KIND_TEXT}"
-            )
+            message = f'request.{field}.{name} must be "{expected}" as in request.kind, but {_found(obj, name)}'
+            raise _problem(message)
     return obj
 
 

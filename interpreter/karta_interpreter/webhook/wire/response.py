@@ -18,13 +18,13 @@ import orjson
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object, diff, type_name
 from karta_interpreter.base.karmada import API_VERSION
-from karta_interpreter.engine.operations import Call, Operation, Results, by_operation
+from karta_interpreter.engine.operations import Call, Results, by_operation
 from karta_interpreter.webhook.wire.request import KIND, Request
 
 _CONTEXT = {"apiVersion": API_VERSION, "kind": KIND}
 # The names of results precede those of the other fields in the alphabet.
 _SUCCESS = (
-    f'{{"apiVersion":"{API_VERSION}","kind":"{KIND}","response":{{%b"status":{{"code":200%b}},"successful":true,"uid":%b}}}}'
+    f'{{"apiVersion":"{API_VERSION}","kind":"{KIND}","response":{{%b"status":{{"code":200}},"successful":true,"uid":%b}}}}'
 ).encode()
 # The limit for a component in the CRD of ResourceBinding. Its webhook also refuses names that are not unique.
 _MAX_NAME_LENGTH = 32
@@ -38,41 +38,14 @@ _Fields: TypeAlias = dict[str, JSON]
 def encode_results(request: Request, results: Results) -> bytes:
     """Return the body that answers a request with a call. Equal inputs give equal bytes.
 
-    Karmada does not read the message of a success (``ResourceInterpreterResponse.Status``), but a person does.
-
     Raises InterpretationError for results that Karmada would reject.
     """
-    if request.call is None:
+    call = request.call
+    if call is None:
         raise ValueError("a request without a call has no results")
-    # Found in the answer alone, so that it is the same from every lane.
-    note = request.note or (
-        "no pods: a count is 0, or the object has no pod template; `karta-interpreter explain` says which"
-        if results.get("replica", results.get("components")) in (0, [])
-        else "no cluster in request.aggregatedStatus has a status"
-        if request.call.operation is Operation.AGGREGATE_STATUS
-        and all(item.status is None for item in request.call.items)
-        else "a cluster stands in request.aggregatedStatus more than once, and each of its statuses counts"
-        if request.call.operation is Operation.AGGREGATE_STATUS
-        and len({item.cluster for item in request.call.items}) < len(request.call.items)
-        else "a status in request.aggregatedStatus is a whole object, or has only status or raw: give what that holds"
-        if request.call.operation is Operation.AGGREGATE_STATUS
-        and any(
-            isinstance(item.status, dict)
-            and (
-                "apiVersion" in item.status
-                or [*item.status] == ["raw"]
-                or (len(item.status) == 1 and isinstance(item.status.get("status"), dict))
-            )
-            for item in request.call.items
-        )
-        else ""
-    )
-    fields = _json(_FIELDS[request.call.operation](request.call, results), "answer")[1:-1]
-    return _SUCCESS % (
-        fields + b"," if fields else b"",
-        b',"message":' + orjson.dumps(note) if note else b"",
-        orjson.dumps(request.uid),
-    )
+    fields = _json(_FIELDS[call.operation](call, results), "answer")[1:-1]
+    separator = b"," if fields else b""
+    return _SUCCESS % (fields + separator, orjson.dumps(request.uid))
 
 
 def encode_failure(uid: str, code: int, message: str) -> bytes:
