@@ -138,8 +138,6 @@ def test_registration_that_is_switched_off_ignores_the_rest(
         pytest.param(
             ["--port", "9000", "--health-port", "9000"], "--port and --health-port are both 9000", id="one port for two"
         ),
-        pytest.param(["--types-api", "127.0.0.1:8444"], "`karta-interpreter types-api` is a program", id="the API"),
-        pytest.param(["--console-port", "0"], "`karta-interpreter console` is a program", id="the console"),
         pytest.param(
             ["--public-url", "https://a.example"], "--public-url has no effect without --register\n", id="a URL"
         ),
@@ -152,19 +150,11 @@ def test_registration_that_is_switched_off_ignores_the_rest(
             "--certificate-days has no effect without --certificate-secret NAMESPACE/NAME",
             id="no Secret",
         ),
-        pytest.param(["--kartas", "a,b"], "Name a file or folder on this machine; `:` stands between", id="a comma"),
-        pytest.param(["--kartas", "a b"], "Name a file or folder on this machine; `:` stands between", id="a blank"),
-        pytest.param(["--kartas", "missing"], "Name a file or folder on this machine\n", id="one that is missing"),
+        pytest.param(["--kartas", "missing"], "Path 'missing' does not exist.", id="one that is missing"),
     ],
 )
 def test_settings_that_cannot_be_name_what_is_wrong(run: Run, arguments: list[str], message: str) -> None:
     assert message in run("serve", *arguments).stderr
-
-
-def test_variable_of_a_switch_with_another_word_says_what_to_write(run: Run) -> None:
-    message = run("serve", env={"KARTA_INTERPRETER_REGISTER": "maybe"}).stderr
-
-    assert message.endswith("'maybe' is not a valid boolean. Write true or false\n")
 
 
 def test_help_shows_a_dozen_settings_and_help_all_the_others(run: Callable[..., Result]) -> None:

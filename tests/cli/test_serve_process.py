@@ -195,29 +195,6 @@ def write_pair(folder: Path) -> tuple[str, ...]:
     return "--certificate-file", str(folder / "tls.crt"), "--key-file", str(folder / "tls.key")
 
 
-VARIABLES = {
-    "KARTA_INTERPRETER_PROT": "did you mean KARTA_INTERPRETER_PORT?",  # a typo
-    "KARTA_INTEPRETER_KIND": "did you mean KARTA_INTERPRETER_KINDS?",  # a typo in the prefix
-    "KARTA_INTERPRETER_NO_CATALOGUE": "write KARTA_INTERPRETER_CATALOGUE=false",  # the other name of a switch
-    "KARTA_INTERPRETER_HTTPS": "write KARTA_INTERPRETER_PLAIN_HTTP=false",
-    "KARTA_INTERPRETER_XYZ": "`karta-interpreter serve --help` lists the options",  # like no setting
-    "KARTA_INTERPRETER_REPLICAS": "Instead: `replicas` is a value of the chart: each pod is a whole server",
-}
-
-
-def test_unknown_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (*VARIABLES, "KARTA_INTERPRETER_SERVICE_PORT_HTTPS"):
-        monkeypatch.setenv(name, "1")
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        with _forked(*NO_CATALOGUE, "--port", port) as (*_, stderr):
-            said = stderr.read().decode()
-
-    lines = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
-    warned = [(line["name"], line["hint"]) for line in lines if line["level"] == "warning"]
-    assert sorted(warned) == sorted(VARIABLES.items())
-
-
 def _full_disk() -> tuple[int, int]:
     return os.open(os.devnull, os.O_RDONLY), os.open("/dev/full", os.O_WRONLY)
 

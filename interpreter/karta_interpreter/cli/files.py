@@ -15,9 +15,9 @@ from typing import TypeVar
 from karta_interpreter.base.errors import InterpretationError, ManifestError
 from karta_interpreter.base.findings import closest, escaped, listed
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest, objects_in
-from karta_interpreter.cli.program import NAME, Problem, UsageProblem
+from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, say
-from karta_interpreter.definitions.karta import Definition, catalogue_kinds
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.schema import other_file
 from karta_interpreter.definitions.sources import decode, list_files
 from karta_interpreter.engine.operations import ITEM_FIELDS, StatusItem
@@ -136,29 +136,16 @@ def read_texts(path: str) -> Iterable[tuple[str, str]]:
 
 
 def missing(path: str) -> UsageProblem:
-    """Return the error about a path that does not exist, with how to read a URL, KIND/NAME or KIND.
+    """Return the error about a path that does not exist, with the closest name in its folder.
 
     >>> print(missing("rayjob/demo"))
-    error: rayjob/demo: No such file or directory; pipe the output of `kubectl get rayjob demo -o yaml`, and read "-"
+    error: rayjob/demo: No such file or directory
     """
-    return UsageProblem(f"error: {path}: {os.strerror(ENOENT)}{_instead_of(path)}")
-
-
-def _instead_of(path: str) -> str:
-    command = f"`curl -sSfL {path}`" if "://" in path else ""
-    if any(path.lower() in gvk.names for gvk in catalogue_kinds()):
-        kind = path.rpartition("/")[2]
-        command = f"`kubectl get {kind} NAME -o yaml`, or its definition from `{NAME} catalogue export {path}`"
-    elif match := _OBJECT.fullmatch(path):
-        command = f"`kubectl get {match[1]} {match[2]} -o yaml`"
-    if command:
-        return f'; pipe the output of {command}, and read "-"'
-    if "*" in path:
-        return _IN_QUOTES
     folder = Path(path).parent
     names = [entry.name for entry in islice(folder.glob("*"), 500)] if exists(str(folder)) else []
     near = closest(Path(path).name, names)
-    return f"; did you mean {Path(path).with_name(near)}?" if near else ""
+    suggestion = f"; did you mean {Path(path).with_name(near)}?" if near else ""
+    return UsageProblem(f"error: {path}: {os.strerror(ENOENT)}{suggestion}")
 
 
 def read_stream(path: str) -> bytes | None:

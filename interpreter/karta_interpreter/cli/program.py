@@ -4,8 +4,6 @@ import errno
 import importlib
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import IO, Any
 
 import click
@@ -13,8 +11,8 @@ from click.shell_completion import CompletionItem
 
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import NO_KUBECONFIG, InterpreterError, SettingsError
+from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.cli.render import one_line, plain
-from karta_interpreter.cli.usage_hints import meant_argument, meant_command, meant_option
 
 NAME = "karta-interpreter"
 PLUGIN = "kubectl karta"
@@ -119,7 +117,7 @@ class CommandGroup(click.Group):
         args = [*args[1:2], "--help"] if args[0] == "help" and args[1:] else args
         name, names = args[0], self.list_commands(ctx)
         if name not in (*names, *_ALIASES) and not name.startswith("-"):
-            ctx.fail(f"No such command '{name}'; {meant_command(name, names, ctx.info_name)}")
+            ctx.fail(f"No such command '{name}'; {did_you_mean(name, names)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
@@ -162,27 +160,13 @@ class Commands(CommandGroup):
         commands = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
         return commands + click.Command.shell_complete(self, ctx, incomplete)
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the options of the program itself."""
-        with _meant_option():
-            return super().parse_args(ctx, args)
-
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's own signature
         """Run a command. This package's own errors and a full disk become one line and exit code 1.
 
         So does a library that is missing because its extra is not installed, with exit code 2.
         """
         try:
-            with _meant_option():
-                return super().invoke(ctx)
-        except click.UsageError as error:
-            if error.ctx and (hint := meant_argument(error.message, error.ctx)):
-                # All words that click knows for a switch, with the empty one, are not worth reading.
-                raise click.UsageError(
-                    f"{error.format_message().partition(' Recognized values: ')[0].removesuffix('.')}. {hint}",
-                    ctx=error.ctx,
-                ) from error
-            raise
+            return super().invoke(ctx)
         except ModuleNotFoundError as error:
             if problem := missing_extra(ctx.invoked_subcommand or "", error):
                 raise problem from error
@@ -193,15 +177,6 @@ class Commands(CommandGroup):
             if error.errno not in _FULL:
                 raise
             raise Problem(f"error: the output cannot be written: {error.strerror}") from error
-
-
-@contextmanager
-def _meant_option() -> Iterator[None]:
-    try:
-        yield
-    except click.NoSuchOption as error:
-        suggestion = meant_option(error.option_name, error.ctx) if error.ctx else ""
-        raise click.NoSuchOption(error.option_name, f"{error.message}{suggestion}", ctx=error.ctx) from error
 
 
 class PluginHelp(click.HelpFormatter):

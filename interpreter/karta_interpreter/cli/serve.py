@@ -1,11 +1,10 @@
 """``karta-interpreter serve``: the webhook server."""
 
 import json
-import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, cast
@@ -14,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from karta_interpreter.base.errors import InterpreterError
-from karta_interpreter.base.findings import closest, escaped
+from karta_interpreter.base.findings import escaped
 from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.cli.options import (
     ADDRESS,
@@ -33,7 +32,6 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import Problem, UsageProblem, is_usage
 from karta_interpreter.cli.render import table
-from karta_interpreter.cli.usage_hints import meant_option
 from karta_interpreter.definitions.karta import catalogue_kinds, karta_api_group
 from karta_interpreter.definitions.sources import Selection, ServedDefinition, Snapshot, list_files
 from karta_interpreter.engine.operations import Operation
@@ -47,7 +45,6 @@ _MOST_ROWS = 100  # of the table at the start: the catalogue fits, and a server 
 _DEFAULT = Settings()
 _PREFIX = "KARTA_INTERPRETER_"
 # Kubernetes sets KARTA_INTERPRETER_SERVICE_HOST and the like in pods of a namespace with a Service of our name.
-_OF_KUBERNETES = re.compile(rf"{_PREFIX}(SERVICE_(HOST|PORT)|PORT_[0-9]+_)")
 
 
 # A day is long enough for every setting, and a timer of the event loop can still be set to it.
@@ -165,7 +162,6 @@ def serve(**settings: object) -> None:
         with karta_api_group(server_settings.karta_api_group):
             run(server_settings, started=lambda started: _introduce(started, server_settings))
     except InterpreterError as error:
-        warn_of_variables()
         raise failed(error) from error
 
 
@@ -208,7 +204,6 @@ _NEEDED = {
 
 
 def _introduce(started: Started, settings: Settings) -> None:
-    warn_of_variables()
     for path in (*settings.folders, *settings.overrides):
         if not list_files(path).files:
             log.warning("no definition file found", path=str(path), hint="files end in .yaml, .yml or .json")
@@ -254,45 +249,6 @@ def _introduce(started: Started, settings: Settings) -> None:
     if has_terminal():
         text = startup_text(f"{started.url}/interpret", started.snapshot)
         print_text(click.unstyle(text) if click.get_current_context().color is False else text)
-
-
-def unknown_variables(names: Iterable[str], options: Iterable[click.Option] = BY_FIELD.values()) -> list[str]:
-    """Return the environment variables with the prefix of settings, or one like it, that name no setting.
-
-    Kubernetes sets variables about a Service called karta-interpreter, which are not a mistake.
-
-    >>> unknown_variables(["KARTA_INTERPRETER_PROT", "KARTA_INTERPRETER_PORT", "KARTA_INTERPRETER_SERVICE_HOST"])
-    ['KARTA_INTERPRETER_PROT']
-    >>> unknown_variables(["KARTA_INTEPRETER_KINDS", "KARTA_PORT"])
-    ['KARTA_INTEPRETER_KINDS']
-    """
-    unknown = set(names) - {str(option.envvar) for option in options}
-    alike = (name for name in unknown if closest(name.removesuffix(_setting_of(name)), [_PREFIX]))
-    return sorted(name for name in alike if not _OF_KUBERNETES.match(name))
-
-
-def _setting_of(variable: str) -> str:
-    """Return what follows the prefix, or what would be one, of a variable."""
-    return variable.split("_", 2)[-1]
-
-
-def warn_of_variables(options: Collection[click.Option] = BY_FIELD.values()) -> None:
-    """Log the environment variables that look like settings and are none of these options."""
-    settings = [_setting_of(str(option.envvar)) for option in options]
-    switched_off = {
-        name.removeprefix("--").replace("-", "_").upper(): f"write {option.envvar}=false"
-        for option in options
-        for name in option.secondary_opts
-    }
-    for name in unknown_variables(os.environ, options):
-        # Without the prefix, which makes any two of them alike.
-        suggestion = closest(_setting_of(name), settings)
-        hint = switched_off.get(_setting_of(name)) or (
-            f"did you mean {_PREFIX}{suggestion}?"
-            if suggestion
-            else meant_option(f"--{_setting_of(name).replace('_', '-').lower()}", click.get_current_context()).strip()
-        )
-        log.warning("an environment variable is not a setting", name=name, hint=hint)
 
 
 def _print_all(ctx: click.Context, _: click.Parameter, value: object) -> None:

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import chain
 from typing import Any, Final, cast
 
 import click
 
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.cli.options import ADDRESS, FILE, WRITABLE_FOLDER, WholeNumber
-from karta_interpreter.cli.serve import BY_FIELD, OPTIONS as SERVER, SettingsCommand, failed, setting, warn_of_variables
+from karta_interpreter.cli.serve import BY_FIELD, OPTIONS as SERVER, SettingsCommand, failed, setting
 from karta_interpreter.definitions.karta import karta_api_group
 from karta_interpreter.web.types_api.api import run
 from karta_interpreter.web.types_api.settings import TypesSettings
@@ -45,7 +44,7 @@ def types_api(**settings: object) -> None:
     api_settings = TypesSettings(**cast("dict[str, Any]", settings))
     try:
         with karta_api_group(api_settings.karta_api_group):
-            run(api_settings, started=partial(warn_of_variables, [*BY_FIELD.values(), *chain(*OPTIONS.values())]))
+            run(api_settings)
     except InterpreterError as error:
         raise failed(error) from error
 

@@ -153,7 +153,7 @@ def test_broken_definition_prints_nothing(run: Run, files: Path, karta: Callable
             id="more than Karmada allows",
         ),
         pytest.param((*URL, "--kartas", "missing"), "does not exist", id="no such folder"),
-        pytest.param((*URL, "RayJob"), "a kind is given with --kinds", id="a kind as an argument"),
+        pytest.param((*URL, "RayJob"), "unexpected extra argument (RayJob)", id="a kind as an argument"),
     ],
 )
 @pytest.mark.usefixtures("files")

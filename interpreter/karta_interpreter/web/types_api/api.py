@@ -3,7 +3,7 @@
 import asyncio
 import ipaddress
 import ssl
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any
@@ -36,13 +36,12 @@ _DRAIN_SECONDS = 10.0
 """How long requests may take when the program ends."""
 
 
-def run(settings: TypesSettings, started: Callable[[], None]) -> None:
+def run(settings: TypesSettings) -> None:
     """Serve until SIGTERM or SIGINT. Raises InterpreterError if the program cannot start."""
 
     def begin(url: str) -> None:
         settle_garbage()
         log.info("serving", url=url)
-        started()
 
     with process(settings.log_level) as runner:
         runner.run(until_signal(serving(settings), begin))
