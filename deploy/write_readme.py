@@ -1,4 +1,4 @@
-"""What is written from the values.yaml of each chart: its README.md, with a table, and the defaults for its notes.
+"""What is written from the values.yaml of each chart: its README.md, with a table.
 
 A comment describes the key below it. A mapping whose keys have comments is a section, anything else a value.
 """
@@ -46,16 +46,8 @@ def _comment(line: int, lines: list[str]) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """Return the README and the defaults of every chart by their paths."""
-    charts = sorted(CHARTS.iterdir())
-    readmes = {chart / "README.md": page(chart) for chart in charts}
-    return readmes | {chart / "files" / "defaults.json": defaults(chart) for chart in charts}
-
-
-def defaults(chart: Path) -> str:
-    """Return the values of a chart as JSON. Templates see no values.yaml, only what becomes of it with given values."""
-    values = yaml.safe_load((chart / "values.yaml").read_text(encoding="utf-8"))
-    return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    """Return the README of every chart by its path."""
+    return {chart / "README.md": page(chart) for chart in sorted(CHARTS.iterdir())}
 
 
 def page(chart: Path) -> str:

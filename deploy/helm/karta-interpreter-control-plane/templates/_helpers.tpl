@@ -19,22 +19,6 @@ labels:
   {{- include "control-plane.labels" . | nindent 2 }}
 {{- end -}}
 
-{{/* Values that differ from their default, and have no effect: a line for each switch that is off */}}
-{{- define "control-plane.idle" -}}
-{{- $defaults := .Files.Get "files/defaults.json" | fromJson -}}
-{{- range $switch, $names := dict "admission.enabled" (list "failurePolicy" "timeoutSeconds") "service.create" (list "externalName" "port") "typesApi.enabled" (list "tokenReview") -}}
-{{- $name := splitList "." $switch | first -}}
-{{- $section := get $.Values $name -}}
-{{- $given := list -}}
-{{- range $names -}}
-{{- if ne (get $section . | toJson) (get (get $defaults $name) . | toJson) -}}{{- $given = append $given (printf "%s.%s" $name .) -}}{{- end -}}
-{{- end -}}
-{{- if and $given (not (get $section (splitList "." $switch | last))) }}
-WARNING: without {{ $switch }}=true these values have no effect: {{ join ", " $given }}.
-{{- end -}}
-{{- end -}}
-{{- end -}}
-
 {{- define "control-plane.subjects" -}}
 {{- $own := dict "kind" "ServiceAccount" "name" (include "control-plane.fullname" .) "namespace" .Release.Namespace -}}
 {{- default (list $own) .Values.user.subjects | toYaml -}}

@@ -56,39 +56,6 @@ app.kubernetes.io/instance: {{ (first .).Release.Name | quote }}
 {{- end -}}
 {{- end -}}
 
-{{/* The value of this chart for each setting of the server that it has an option for */}}
-{{- define "karta-interpreter.valuesOfSettings" -}}
-AUTHORITY_DAYS: certificate.selfSigned.authorityDays
-CATALOGUE: server.catalogue
-CA_FILE: certificate.caKey
-CERTIFICATE_DAYS: certificate.selfSigned.days
-CERTIFICATE_FILE: certificate.mode
-CERTIFICATE_NAME: certificate.extraNames
-CERTIFICATE_SECRET: certificate.mode
-CLUSTER: karmada.cluster
-CONNECTION_AGE: server.connectionAge
-CONTEXT: karmada.kubeconfig.context
-GRACE_PERIOD: server.gracePeriod
-HEALTH_PORT: server.healthPort
-HOST: server.host
-KARTAS: kartas.configMaps
-KARTA_API_GROUP: karmada.kartaApiGroup
-KEY_FILE: certificate.mode
-KINDS: server.kinds
-LOG_LEVEL: server.logLevel
-MULTIPLE_POD_TEMPLATES_SCHEDULING: registration.multiplePodTemplatesScheduling
-OVERRIDES: overrides.configMaps
-POD_REQUESTS: server.podRequests
-PORT: server.port
-PUBLIC_URL: registration.publicUrl
-REGISTER: registration.enabled
-REGISTRATION_NAME: registration.name
-RESOURCE_QUOTA_ESTIMATE: server.resourceQuotaEstimate
-SERVICE: registration.service
-WEBHOOK_TIMEOUT: registration.timeoutSeconds
-WITHOUT: server.without
-{{- end -}}
-
 {{/* Argument: an option. The name of its setting, as in the environment variable; nothing for what is not an option */}}
 {{- define "karta-interpreter.settingOf" -}}
 {{- regexFind "^--[a-z-]+(=|$)" . | trimSuffix "=" | trimPrefix "--" | trimPrefix "no-" | replace "-" "_" | upper -}}
@@ -145,7 +112,7 @@ WITHOUT: server.without
 {{- define "karta-interpreter.kubeconfigVolume" -}}
 - name: karmada
   secret:
-    secretName: {{ required "karmada.kubeconfig.secret is needed: make a Secret with a kubeconfig for karmada-apiserver (docs/install.md), or turn karmada.cluster and registration.enabled off" .Values.karmada.kubeconfig.secret }}
+    secretName: {{ .Values.karmada.kubeconfig.secret }}
     defaultMode: 0440
     items:
       - {key: {{ .Values.karmada.kubeconfig.key }}, path: kubeconfig}
@@ -208,11 +175,6 @@ WITHOUT: server.without
 - name: overrides-{{ $index }}
   configMap: {name: {{ $name }}}
 {{- end }}
-{{- end -}}
-
-{{/* Arguments: root, and the name of a volume */}}
-{{- define "karta-interpreter.hasVolume" -}}
-{{- range (first .).Values.extraVolumes }}{{ if eq .name (last $) }}yes{{ end }}{{ end -}}
 {{- end -}}
 
 {{- define "karta-interpreter.ownLabels" -}}
@@ -284,8 +246,6 @@ labels:
 {{- define "karta-interpreter.image" -}}
 {{- if .Values.image.digest -}}
 {{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
-{{- else if hasPrefix "sha256:" (default "" .Values.image.tag) -}}
-{{- fail "image.tag is a digest: set image.digest" -}}
 {{- else -}}
 {{- printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) -}}
 {{- end -}}
@@ -293,7 +253,7 @@ labels:
 
 {{- define "karta-interpreter.tlsSecret" -}}
 {{- if eq .Values.certificate.mode "existingSecret" -}}
-{{- required "certificate.mode existingSecret needs certificate.existingSecret, the name of the Secret" .Values.certificate.existingSecret -}}
+{{- .Values.certificate.existingSecret -}}
 {{- else -}}
 {{- printf "%s-tls" (include "karta-interpreter.fullname" .) -}}
 {{- end -}}
@@ -390,27 +350,6 @@ labels:
 {{- if or .Values.karmada.cluster .Values.registration.enabled -}}yes{{- end -}}
 {{- end -}}
 
-{{/* Arguments: a path in the values, and texts by the names of files. Nothing, or which name is not that of a file */}}
-{{- define "karta-interpreter.checkFiles" -}}
-{{- $path := first . -}}
-{{- range $name, $text := last . -}}
-{{- if not (regexMatch "^[-._a-zA-Z0-9]+\\.(ya?ml|json)$" $name) -}}
-{{- fail (printf "%s.%s: call the file .yaml, .yml or .json, without other signs than - _ and . (--set needs \\. for a dot)" $path $name) -}}
-{{- end -}}
-{{- if not (kindIs "string" $text) -}}
-{{- fail (printf "%s.%s is not text: write `%s: |` and the content of the file below, indented" $path $name $name) -}}
-{{- end -}}
-{{- $kind := regexFind "\"?kind\"?: *[\"']?(Karta|ResourceInterface|ResourceInterpreterCustomization)\\b" $text | regexFind "[A-Za-z]+$" -}}
-{{- if not $kind -}}
-{{- fail (printf "%s.%s holds no %s: --set-file %s.%s=FILE takes the content of a file" $path $name (ternary "Karta" "ResourceInterpreterCustomization" (eq $path "kartas.inline")) $path ($name | replace "." "\\.")) -}}
-{{- end -}}
-{{- $place := ternary "overrides.inline" "kartas.inline" (eq $kind "ResourceInterpreterCustomization") -}}
-{{- if and $kind (ne $place $path) -}}
-{{- fail (printf "%s.%s holds a %s: its place is %s" $path $name $kind $place) -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
-
 {{/* Arguments: root, and a path. Whether a volume of the user is mounted there, or above it */}}
 {{- define "karta-interpreter.isMounted" -}}
 {{- range (first .).Values.extraVolumeMounts -}}
@@ -427,169 +366,10 @@ labels:
 {{- end -}}
 {{- end -}}
 
-{{/* Nothing, or why the kubelet would start no pod. A field of the container wins over the same field of the pod. */}}
-{{- define "karta-interpreter.checkUser" -}}
-{{- $fields := dict -}}
-{{- range $path := list "podSecurityContext" "securityContext" -}}
-{{- range $field, $value := pick (get $.Values $path | default dict) "runAsUser" "runAsNonRoot" -}}
-{{- if not (kindIs "invalid" $value) -}}
-{{- $fields = set $fields $field (dict "path" $path "value" (toString $value)) -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
-{{- if and (eq (dig "runAsUser" "value" "" $fields) "0") (eq (dig "runAsNonRoot" "value" "" $fields) "true") -}}
-{{- $paths := list $fields.runAsUser.path $fields.runAsNonRoot.path -}}
-{{- fail (printf "%s.runAsUser is 0, the user root, and %s.runAsNonRoot is true: no pod would start. Set another user" (first $paths) (last $paths)) -}}
-{{- end -}}
-{{- end -}}
-
 {{/* Arguments: root, and a folder for recordings. Nothing, or why no recording would be written */}}
 {{- define "karta-interpreter.checkRecords" -}}
 {{- $folder := last . -}}
 {{- if not (include "karta-interpreter.isMounted" .) -}}
 {{- fail (printf "calls are to be recorded in %s, where extraVolumeMounts mounts no volume: pods cannot write elsewhere" $folder) -}}
-{{- end -}}
-{{- end -}}
-
-{{/* A quantity as a number */}}
-{{- define "karta-interpreter.amount" -}}
-{{- $unit := regexFind "[A-Za-z]*$" (toString .) -}}
-{{- $units := dict "m" 0.001 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 "P" 1e15 "Pi" 1125899906842624.0 -}}
-{{- if or (and $unit (not (hasKey $units $unit))) (not (regexMatch "^[0-9.]+(e[+]?[0-9]+)?[A-Za-z]*$" (toString .))) -}}
-{{- fail (printf "resources: %v is no quantity of Kubernetes: its units are m, %s" . "Ki, Mi, Gi, Ti, Pi, k, M, G, T and P") -}}
-{{- end -}}
-{{- mulf (trimSuffix $unit (toString .) | float64) (get $units $unit | default 1.0) -}}
-{{- end -}}
-
-{{/* The CPU request in thousandths, 0 where there is none; a container with a limit alone requests that much. */}}
-{{- define "karta-interpreter.requestedCpu" -}}
-{{- $resources := .Values.resources | default dict -}}
-{{- $limit := get ($resources.limits | default dict) "cpu" -}}
-{{- include "karta-interpreter.amount" (get ($resources.requests | default dict) "cpu" | default $limit | default 0) | float64 | mulf 1000 -}}
-{{- end -}}
-
-{{/* Arguments: the path of resources in the values, and the resources. Nothing, or why pods would not start or not work */}}
-{{- define "karta-interpreter.checkResources" -}}
-{{- $path := first . -}}
-{{- $resources := last . | default dict -}}
-{{- range $part, $quantities := pick $resources "requests" "limits" -}}
-{{- range $name, $quantity := $quantities | default dict -}}
-{{- $amount := include "karta-interpreter.amount" (default 0 $quantity) | float64 -}}
-{{- if and (eq $name "memory") $amount (lt $amount 1048576.0) (regexMatch "^[0-9]+m?$" (toString $quantity)) -}}
-{{- $least := ternary " (at least 512Mi)" "" (eq $part "limits") -}}
-{{- $unit := ternary "Gi" "Mi" (and (lt $amount 64.0) (not (hasSuffix "m" (toString $quantity)))) -}}
-{{- fail (printf "%s.%s.memory is %v, which is %v bytes: write %s%s%s" $path $part $quantity $amount (toString $quantity | trimSuffix "m") $unit $least) -}}
-{{- end -}}
-{{- if and (eq $name "cpu") (ge $amount 100.0) (regexMatch "^[0-9]+$" (toString $quantity)) -}}
-{{- fail (printf "%s.%s.cpu is %v, which is %v cores: write %vm" $path $part $quantity $quantity $quantity) -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
-{{- range $name, $limit := $resources.limits | default dict -}}
-{{- $amount := include "karta-interpreter.amount" (default 0 $limit) | float64 -}}
-{{- $request := get ($resources.requests | default dict) $name | default 0 -}}
-{{- if and $limit (lt $amount (include "karta-interpreter.amount" $request | float64)) -}}
-{{- fail (printf "%s.limits.%s is less than %s.requests.%s: no pod would start" $path $name $path $name) -}}
-{{- end -}}
-{{- if and $limit (eq $name "memory") (lt $amount 536870912.0) -}}
-{{- fail (printf "%s.limits.memory is %v: the processes that answer large calls need 512Mi at least (docs/server.md#memory)" $path $limit) -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
-
-{{/* Nothing, or why the certificate would be another one than the values say */}}
-{{- define "karta-interpreter.checkCertificate" -}}
-{{- $certificate := .Values.certificate -}}
-{{- $lives := $certificate.selfSigned -}}
-{{- $issuer := $certificate.certManager.issuerRef -}}
-{{- if and (include "karta-interpreter.isSelfSigned" .) (lt (int $lives.authorityDays) (mul 4 $lives.days | int)) -}}
-{{- fail "certificate.selfSigned.authorityDays is less than four times certificate.selfSigned.days" -}}
-{{- end -}}
-{{- if and $issuer (ne $certificate.mode "certManager") -}}
-{{- fail "certificate.certManager.issuerRef has no effect without certificate.mode certManager" -}}
-{{- end -}}
-{{- if ne $certificate.mode "existingSecret" -}}
-{{- if $certificate.existingSecret -}}
-{{- fail "certificate.existingSecret has no effect without certificate.mode existingSecret" -}}
-{{- end -}}
-{{- if and $issuer (not $issuer.name) -}}
-{{- fail "certificate.certManager.issuerRef needs a name" -}}
-{{- end -}}
-{{- $hours := list $certificate.certManager.duration $certificate.certManager.renewBefore -}}
-{{- if and (eq $certificate.mode "certManager") (regexMatch "^[0-9.]+h [0-9.]+h$" (join " " $hours)) -}}
-{{- if le (first $hours | trimSuffix "h" | float64) (last $hours | trimSuffix "h" | float64) -}}
-{{- fail "certificate.certManager.renewBefore is not less than certificate.certManager.duration" -}}
-{{- end -}}
-{{- end -}}
-{{- $public := and (not $certificate.caKey) $issuer (eq $certificate.mode "certManager") -}}
-{{- if not (or $public (eq $certificate.caKey "ca.crt")) -}}
-{{- fail (printf "certificate.caKey has to be ca.crt: in mode %s the authority is under this key" $certificate.mode) -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
-
-{{/* Values that differ from their default, and have no effect: a line for each switch that is off */}}
-{{- define "karta-interpreter.idle" -}}
-{{- $defaults := .Files.Get "files/defaults.json" | fromJson -}}
-{{- $certificate := .Values.certificate -}}
-{{- $idle := dict "certificate.mode=selfSigned" (dict "certificate.selfSigned" $certificate.selfSigned) "certificate.mode=certManager" (dict "certificate.certManager" $certificate.certManager) -}}
-{{- $idle = omit $idle (printf "certificate.mode=%s" $certificate.mode) -}}
-{{- range $name := list "autoscaling" "dashboard" "networkPolicy" "podDisruptionBudget" "prometheusRule" "serviceMonitor" "typesApi" -}}
-{{- $section := get $.Values $name -}}
-{{- if not $section.enabled -}}{{- $idle = set $idle (printf "%s.enabled=true" $name) (dict $name (omit $section "enabled")) -}}{{- end -}}
-{{- end -}}
-{{- if not .Values.serviceAccount.create -}}
-{{- $idle = set $idle "serviceAccount.create=true" (dict "serviceAccount" (pick .Values.serviceAccount "annotations")) -}}
-{{- end -}}
-{{- if .Values.autoscaling.enabled -}}
-{{- $idle = set $idle "autoscaling.enabled=false" (dict "" (pick .Values "replicas")) -}}
-{{- end -}}
-{{- range $switch, $sections := $idle -}}
-{{- range $path, $section := $sections -}}
-{{- $default := $defaults -}}
-{{- range compact (splitList "." $path) -}}{{- $default = get $default . -}}{{- end -}}
-{{- $given := list -}}
-{{- range $name, $value := $section -}}
-{{- if ne (toJson $value) (get $default $name | toJson) -}}{{- $given = append $given (trimPrefix "." (printf "%s.%s" $path $name)) -}}{{- end -}}
-{{- end -}}
-{{- if $given }}
-WARNING: without {{ $switch }} these values have no effect: {{ join ", " $given }}.
-{{- end -}}
-{{- end -}}
-{{- end -}}
-{{- range $file, $text := .Values.kartas.inline -}}
-{{- $taken := not $.Values.server.kinds -}}
-{{- range $.Values.server.kinds -}}
-{{- $kind := splitList "/" . | last | lower -}}
-{{- if or (eq $kind "*") (contains $kind (lower $text)) -}}{{- $taken = true -}}{{- end -}}
-{{- end -}}
-{{- if not $taken }}
-WARNING: kartas.inline.{{ $file }} has no effect: it names no kind of server.kinds, and only those are served.
-{{- end -}}
-{{- end -}}
-{{- end -}}
-
-{{/* Days that a certificate has left when it is renewed. Nothing where that is not known */}}
-{{- define "karta-interpreter.daysAtRenewal" -}}
-{{- $certificate := .Values.certificate -}}
-{{- if eq $certificate.mode "selfSigned" -}}
-{{- divf $certificate.selfSigned.days 3 | floor -}}
-{{- else if and (eq $certificate.mode "certManager") (regexMatch "^[0-9.]+h$" $certificate.certManager.renewBefore) -}}
-{{- divf (trimSuffix "h" $certificate.certManager.renewBefore | float64) 24 -}}
-{{- end -}}
-{{- end -}}
-
-{{/* Nothing, or why the autoscaler could never do what it is for */}}
-{{- define "karta-interpreter.checkAutoscaling" -}}
-{{- $requested := include "karta-interpreter.requestedCpu" . | float64 -}}
-{{- $target := .Values.autoscaling.targetCPUUtilizationPercentage -}}
-{{- if not $requested -}}
-{{- fail "autoscaling.enabled needs resources.requests.cpu: the target is in percent of it" -}}
-{{- end -}}
-{{- if gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas) -}}
-{{- fail "autoscaling.minReplicas is more than autoscaling.maxReplicas" -}}
-{{- end -}}
-{{- if gt (divf (mulf $requested $target) 100) 1000.0 -}}
-{{- fail (printf "autoscaling would add no pod: %v %% of resources.requests.cpu is more than the one CPU that a pod can use" $target) -}}
 {{- end -}}
 {{- end -}}
