@@ -124,6 +124,8 @@ BATCH: States = {
         "it cannot be scheduled": DEGRADED,
         "the driver was evicted": DEGRADED,
         "no status yet": UNDEFINED,
+        "suspended before its first attempt": SUSPENDED | INITIALIZING,
+        "suspended between two attempts": SUSPENDED | INITIALIZING,
     },
     GVK("flink.apache.org", "v1beta1", "FlinkDeployment"): {
         "the job runs": RUNNING,

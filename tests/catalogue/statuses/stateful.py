@@ -46,6 +46,8 @@ STATEFUL: States = {
         "the status is older than the spec": RUNNING,
         "the controller has not looked": UNDEFINED,
         "no status yet": UNDEFINED,
+        "no pod is available, as Slurm Operator 1.0 says it": INITIALIZING,
+        "all pods are available, as Slurm Operator 1.0 says it": RUNNING,
     },
     GVK("postgresql.cnpg.io", "v1", "Cluster"): {
         "healthy": RUNNING,
