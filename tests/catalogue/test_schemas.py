@@ -18,6 +18,8 @@ ALLOWED: Final = {
     ("LLMInferenceService", "a configuration of the scheduler as a text"): "as above",
     ("SparkApplication", "memory as a number"): "as above",
     ("CronWorkflow", "one schedule"): "objects of releases before 4.0",
+    ("SparkApplication", "suspended before its first attempt"): "objects of releases after 1.0",
+    ("SparkApplication", "suspended between two attempts"): "as above",
     ("Experiment", "trials of a kind whose pods are not known"): "the trial of one kind has the fields of another one",
     ("RoleBasedGroup", "patches that are not read"): "a patch has signs of its own",
     ("AppWrapper", "kinds that the controller does not know"): "as above",
