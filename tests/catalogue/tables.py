@@ -1,6 +1,6 @@
 """The tables that have a data file for each kind, such as GROUP_Kind.yaml, and the kinds that have none yet."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -10,6 +10,7 @@ import yaml
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 
 _HERE = Path(__file__).parent
+_BESIDE, _MADE_UP = ("full", "short", "none"), "MadeUp"
 Table: TypeAlias = dict[str, Any]
 
 
@@ -46,6 +47,36 @@ def answered(table: Table) -> set[str]:
     for name in table.get("conditions", {}):
         words.update(name.split(" ", 2))
     return words
+
+
+def questions(table: Table, gvk: GVK) -> Iterator[tuple[str, Object, str]]:
+    """Yield an object with each word of a table beside each state of the counters, its name and the answer."""
+    for word, status, answers in _words(table):
+        for beside, answer in zip(_BESIDE, answers, strict=True):
+            obj = patched(patched(table["object"], table["beside"].get(beside) or {}), status)
+            assert isinstance(obj, dict)
+            yield f"{word} beside {beside}", with_version(obj, gvk), answer
+
+
+def _words(table: Table) -> Iterator[tuple[str, Object, Sequence[str]]]:
+    made_up: Mapping[str, Any] = table["made-up"]
+    if "phase" in table:
+        phases = {**table["phases"], _MADE_UP: made_up["phase"]}
+        for word, answers in phases.items():
+            yield word, _at(table["phase"], word), answers
+    if "conditions" in table:
+        path = table.get("conditions-at", ".status.conditions")
+        conditions = {**table["conditions"], f"{_MADE_UP} True {_MADE_UP}": made_up["condition"]}
+        for word, answers in conditions.items():
+            fields = dict(zip(("type", "status", "reason"), word.split(" ", 2), strict=False))
+            yield word, _at(path, [fields]), answers
+
+
+def _at(path: str, value: Any) -> Object:
+    for name in reversed(path.strip(".").split(".")):
+        value = {name: value}
+    result: Object = value
+    return result
 
 
 def with_version(obj: Object, gvk: GVK) -> Object:

@@ -12,11 +12,14 @@ from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.suites.suite import Case
 from tests.catalogue.entries import of_all_kinds
 from tests.catalogue.statuses import STATUSES
+from tests.catalogue.tables import questions, table_of
 
 
 @of_all_kinds
 def test_matchers_of_statuses_have_cases(definition: Definition, cases: Sequence[Case]) -> None:
-    objects = [obj for case in cases for obj in _live(case)]
+    table = table_of("words", definition.gvk)
+    worded = [obj for _, obj, _ in questions(table, definition.gvk)] if table else []
+    objects = [*worded, *(obj for case in cases for obj in _live(case))]
     unmet = [
         (status.value, number)
         for status, matchers in (definition.status.mappings if definition.status else ())

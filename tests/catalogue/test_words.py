@@ -1,6 +1,6 @@
 """The words that operators write into a status, each with the answer of InterpretHealth: see words/README.md."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,11 +12,8 @@ from karta_interpreter.definitions.openapi.catalogue import catalogue_schemas
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from tests.catalogue.entries import entries, of_all_kinds
 from tests.catalogue.knowledge import knowing
-from tests.catalogue.tables import Table, answered, is_undone, kind_of, patched, table_of, undone, with_version
+from tests.catalogue.tables import Table, answered, is_undone, kind_of, questions, table_of, undone
 from tests.support.rows import rows
-
-_BESIDE = ("full", "short", "none")
-_MADE_UP = "MadeUp"
 
 
 @of_all_kinds
@@ -62,36 +59,9 @@ def _all() -> Iterator[tuple[Definition, Table | None]]:
 
 
 def _questions() -> Iterator[Any]:
-    """Yield an object for each word beside each state of the counters, with the answer, and made-up words likewise."""
     for definition, table in _all():
-        if table is None:
-            continue
-        for word, status, answers in _words(table):
-            for beside, answer in zip(_BESIDE, answers, strict=True):
-                obj = patched(patched(table["object"], table["beside"].get(beside) or {}), status)
-                live = with_version(obj, definition.gvk)
-                yield pytest.param(definition, live, answer, id=f"{definition.gvk}: {word} beside {beside}")
-
-
-def _words(table: Table) -> Iterator[tuple[str, Object, Sequence[str]]]:
-    made_up: Mapping[str, Any] = table["made-up"]
-    if "phase" in table:
-        phases = {**table["phases"], _MADE_UP: made_up["phase"]}
-        for word, answers in phases.items():
-            yield word, _at(table["phase"], word), answers
-    if "conditions" in table:
-        path = table.get("conditions-at", ".status.conditions")
-        conditions = {**table["conditions"], f"{_MADE_UP} True {_MADE_UP}": made_up["condition"]}
-        for word, answers in conditions.items():
-            fields = dict(zip(("type", "status", "reason"), word.split(" ", 2), strict=False))
-            yield word, _at(path, [fields]), answers
-
-
-def _at(path: str, value: Any) -> Object:
-    for name in reversed(path.strip(".").split(".")):
-        value = {name: value}
-    result: Object = value
-    return result
+        for name, obj, answer in questions(table, definition.gvk) if table else ():
+            yield pytest.param(definition, obj, answer, id=f"{definition.gvk}: {name}")
 
 
 @rows(("definition", "obj", "answer"), _questions())

@@ -51,7 +51,7 @@ SERVING: States = {
         "no runtime for the model": FAILED,
         "an invalid change of a service that runs": RUNNING | DEGRADED,
         "stopped": SUSPENDED,
-        "to be stopped": SUSPENDING,
+        "to be stopped": SUSPENDED,
         "to be started again": RESUMING,
         "no status yet": UNDEFINED,
     },

@@ -78,10 +78,10 @@ STATEFUL: States = {
         "yellow": RUNNING,
         "being upgraded": RUNNING,
         "it starts": INITIALIZING,
-        "red": DEGRADED,
+        "red": FAILED,
         # It goes on serving.
         "a node cannot be taken away": RUNNING | DEGRADED,
-        "an invalid spec": RUNNING | FAILED,
+        "an invalid spec": RUNNING | DEGRADED,
         "the status is older than the spec": RUNNING,
         "no status yet": UNDEFINED,
     },

@@ -41,4 +41,19 @@ def _cnpg_defaults(cluster: Any) -> Object:
     return result
 
 
-SERVING: Final[Mapping[str, Callable[[Object], Object]]] = {"cnpg_defaults": _cnpg_defaults}
+def _kserve_predictor(service: Any) -> Object:
+    """A predictor of a framework becomes a model, and its container gets a name."""
+    predictor = service["spec"]["predictor"]
+    framework = predictor.pop("sklearn", None)
+    if framework is not None:
+        predictor["model"] = {**framework, "modelFormat": {"name": "sklearn"}}
+    predictor["model"].setdefault("name", "")
+    predictor["model"].setdefault("resources", {})
+    result: Object = service
+    return result
+
+
+SERVING: Final[Mapping[str, Callable[[Object], Object]]] = {
+    "cnpg_defaults": _cnpg_defaults,
+    "kserve_predictor": _kserve_predictor,
+}
