@@ -174,12 +174,12 @@ def test_wrong_usage_is_exit_code_2(run: Run, files: Path, arguments: list[str],
         pytest.param("- 1", "error: it.yaml:1: this is not an object but [1]; `kubectl get", id="not an object"),
         pytest.param(
             "NAME AGE\nlogs 5d\n",
-            "error: it.yaml:1:1: this is what kubectl prints for people: `-o yaml` prints the object",
+            "error: it.yaml:1: this is not an object but 'NAME AGE logs 5d'",
             id="a table of kubectl",
         ),
         pytest.param(
             'Error from server (NotFound): jobs "a" not found\n',
-            "error: it.yaml:1:1: this is the error of another command, not its output: run that command alone",
+            "error: it.yaml: an object needs a string in apiVersion",
             id="an error of kubectl",
         ),
         pytest.param(

@@ -70,14 +70,6 @@ export interface Instance {
   maximum?: number | null;
 }
 
-/** Pods that are placed together or not at all. `minimum` is there if it is known without pods. */
-export interface Group {
-  name: string;
-  members: string[];
-  groupBy: string[];
-  minimum?: number;
-}
-
 export interface Component {
   name: string;
   kind: string;
@@ -111,7 +103,7 @@ export interface Page {
   stopped?: string;
   case?: string;
   paths?: Path[] | null;
-  tree?: { error?: string; status?: string[]; replicas?: number; root?: Component; groups?: Group[] };
+  tree?: { error?: string; status?: string[]; replicas?: number; root?: Component };
 }
 
 export interface Question extends Texts {

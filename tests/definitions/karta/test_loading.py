@@ -129,11 +129,6 @@ def test_yaml_in_an_annotation_has_a_place_of_its_own(
     assert finding.hint == hint
 
 
-def test_flow_error_of_karta_has_hint_about_quotes() -> None:
-    (loaded,) = load_documents("spec: {path: .spec.jobs[].name}\n", "it.yaml")
-    assert "as a jq path with [ ] does" in loaded.findings[0].message
-
-
 def test_warnings_stay_with_the_definition(texts: dict[str, str]) -> None:
     text = texts["brew"].replace("byPhase: Boiling", "")
     (loaded,) = load_documents(text, "brew.yaml")

@@ -435,8 +435,8 @@ def test_file_that_is_no_kubeconfig_has_no_context(tmp_path: Path, text: str) ->
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        pytest.param(base64.encodebytes(b"kind: Config\n" * 9), "this is base64: `base64 -d` gives", id="of a Secret"),
-        pytest.param(b"-----BEGIN CERTIFICATE-----\n", "this is a certificate or a key", id="a certificate"),
+        pytest.param(base64.encodebytes(b"kind: Config\n" * 9), "it is not a kubeconfig", id="of a Secret"),
+        pytest.param(b"-----BEGIN CERTIFICATE-----\n", "it is not a kubeconfig", id="a certificate"),
         pytest.param(b"kind: Secret", "not a kubeconfig, but a Secret; `base64 -d` makes one", id="a Secret"),
     ],
 )

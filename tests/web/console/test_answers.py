@@ -324,8 +324,6 @@ def test_problem_of_text_leaves_others_usable() -> None:
             id="a Work",
         ),
         pytest.param("object", f"name: a\ndesiredObj: {ONE_LINE}\n", 2, "in desiredObj: paste that", id="a case"),
-        pytest.param("object", "docs.yaml\n", 1, "the name of a file", id="the name of a file as the object"),
-        pytest.param("crd", "kubectl get crd a\n", 1, "a command, not its output", id="a command as the CRD"),
         pytest.param("suite", "tests: []\n", 1, "unknown key", id="a list of cases"),
         pytest.param(
             "suite", "name: a\noperation: Retain\nexpected: {}\n", 1, "write output", id="other keys of a case"
@@ -406,7 +404,6 @@ def test_tree_has_counts_and_no_pod_templates() -> None:
             "instances": [{"id": "", "hasPods": True, "replicas": 3, "requests": {}, "minimum": None, "maximum": None}],
             "children": [],
         },
-        "groups": [],
     }
 
 

@@ -23,7 +23,6 @@ from karta_interpreter.base.k8s.values import JSON, MAX_DEPTH, Path, before_obje
 MAX_ALIASED = 100_000
 """Values that the aliases of one document may stand for, all together: ten lines can stand for billions."""
 
-TEMPLATE = "`{{` is not YAML: render the template first, as `helm template` does, or quote what is text"
 _TAG = "tag:yaml.org,2002:"
 _TEXT_TAGS = frozenset({"!", _TAG + "str"})
 _PLAIN_TAGS = frozenset({_TAG + "int", _TAG + "float", _TAG + "bool", _TAG + "null"})
@@ -36,115 +35,6 @@ _BYTE_ORDER_MARK = "\ufeff"
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|[^\s,:\[\]{}"]+')
 _LIKE_JSON = re.compile(r'\s*[\[{][\[{\s]*["\]}]')
-_COMMENT = "a comment begins with # in YAML, and JSON has none: remove it"
-# No line of YAML may have these. The parser stops at them, or on the next line.
-_CULPRITS = {
-    re.compile(r"""^[^#"']*?(\{\{)"""): TEMPLATE,
-    re.compile(
-        r"^(<<<<<<<|=======$|>>>>>>>)"
-    ): "a conflict of git is not resolved here: keep one side, without these lines",
-    re.compile(r"(?:^|[{\[,]) *(//|/\*)"): _COMMENT,
-    re.compile(r"""^[^#"']*?(\$\{)"""): "nothing fills in the variable of `${`: `envsubst` does",
-    re.compile(r"^ *(```)"): "this line belongs to Markdown, not YAML: take what is between two of them",
-    re.compile(r"^(\S*\$) +[a-z]"): "this line belongs to a shell, not YAML: remove it",
-    re.compile(r"^(--|----+) *$"): "three dashes stand between documents: ---",
-    re.compile(r"(?:^ *|: )(\.\.\.|…) *$"): "these dots stand for lines that are left out here: write them",
-    re.compile(r"^ *(-)[A-Za-z]\w*: "): "a space is missing behind this dash",
-    re.compile(r"\{[^}\"']* (#)"): "what is behind # is a comment: quote a value that has it",
-    re.compile(r"^ *(?:- )?[A-Za-z]+(:)[\w\"'][^:]*$"): "a space is missing behind this colon",
-    re.compile(r"(?:^ *|[-:,?\[{] *)([\xa0\u2000-\u200b\u202f\u3000\ufeff])"): (
-        "this is not a space but U+00A0, a no-break space, or one that looks like it: write a space instead"
-    ),
-}
-_FIRST_INDENTED = re.compile(r"(?:\A|^---.*\n)(?:#.*\n)*( +)\S.*\n\Z", re.MULTILINE)
-_QUOTED = "a value with `: `, `, ` or brackets needs quotes, as a jq path with [ ] does"
-# By the problem in the words of libyaml: the mistake, and whether it is where the context of the problem begins.
-_PROBLEMS = {
-    "mapping values are not allowed in this context": (
-        "no key may begin here: indent it like the keys above it, end them by `:`, quote a value that has `: ` in it",
-        False,
-    ),
-    "did not find expected key": (
-        "a key must begin here: indent it like the keys above it, and quote a whole value, not a part of it",
-        False,
-    ),
-    "did not find expected key -": (
-        "an entry of a list stands among keys: indent its dash below the key of the list, or make them entries, too",
-        False,
-    ),
-    "did not find expected '-' indicator": (
-        "an entry of a list must begin here: indent the line like the keys of an entry, or like those above the list",
-        False,
-    ),
-    "could not find expected ':'": (
-        "this line has no key with `: ` behind it; the lines of a text are indented more than its key",
-        True,
-    ),
-    "found unexpected end of stream": ("this quote is never closed", True),
-    "did not find expected ',' or ']'": (f"the list in [ ] goes on with , or ends with ] here; {_QUOTED}", False),
-    "did not find expected ',' or '}'": (
-        f"the mapping in {{ }} goes on with , or ends with }} here; {_QUOTED}",
-        False,
-    ),
-    "found character that cannot start any token": ("a value cannot begin with this character: quote the value", False),
-    "found unknown escape character": ("double quotes have no such escape: use single quotes, or double the \\", False),
-    "block sequence entries are not allowed in this context": (
-        "no entry of a list may begin here: write it on a line of its own, indented like the entries above it",
-        False,
-    ),
-    "did not find expected <document start>": (
-        "this belongs to nothing above it: indent it, or write --- above it where another document begins",
-        False,
-    ),
-    "did not find expected <document start> {": ("another object begins here: write --- above it", False),
-    "unexpected content after document {": ("another object begins here: write --- above it", False),
-    **dict.fromkeys(
-        (
-            "unexpected character, expected a string key /",
-            "unexpected character, expected a JSON value /",
-            "unexpected character, expected ',' or '}' /",
-            "unexpected content after document /",
-        ),
-        (_COMMENT, False),
-    ),
-    "found unexpected ':'": ("a value, or the space before it, is missing behind this colon", False),
-    "did not find expected node content": ("a value is missing here", False),
-    "quotes in quotes": ("the quote before this ends the text: put the other kind of quotes around the whole", False),
-}
-
-
-# What a text is that begins like one of `_OTHER_FILE`.
-_OTHER_FILES = {
-    "html": "this is a page of HTML: take the file itself, on GitHub by the button Raw",
-    "go": "this is a file of Go, not YAML: the YAML that it makes is meant",
-    "lua": "this is a script in Lua: it stands below luaScript, in a part such as healthInterpretation, as in a "
-    "ResourceInterpreterCustomization",
-    "pem": "this is a certificate or a key, not YAML",
-    "toml": "this is TOML, not YAML",
-    "patch": "this is a patch of git or diff, not the file itself",
-    "kubectl": "this is what kubectl prints for people: `-o yaml` prints the object",
-    "log": "these are lines of a log, not YAML",
-    "numbers": "the lines begin with their numbers: take the file without them, by `cat FILE`",
-    "added": "the lines begin with the + of a patch: take the file itself",
-    "terraform": "this is a file of Terraform, not YAML: write the object that it applies",
-    "encoded": "this is base64: `base64 -d` gives the text",
-    "failure": "this is the error of another command, not its output: run that command alone",
-    "command": "this is a command, not its output: give what it prints",
-    "name": "this is the name of a file, not its text",
-}
-_OTHER_FILE = re.compile(
-    r"(?i:\s*(?P<html><(?:!doctype|html|head|\?xml)))|(?P<go>(?://.*\n\s*)*package \w+$)"
-    r"|(?P<lua>--[^-]|function \w|local \w+ ?=)"
-    r"|(?P<toml>\[[\w.-]+\]\s*\w+ *=)|(?P<patch>diff -|--- .+\n\+\+\+ |@@ -\d)"
-    r"|(?P<pem>-----BEGIN )|(?P<kubectl>NAME(?:SPACE)? +[A-Z]|Name: {4,}\S+\nNamespace: |(?:GROUP|KIND): {4,})"
-    r"|(?P<log>\d{4}-\d\d-\d\d[T ]\d\d:|[IWEF]\d{4} \d\d:)|(?P<numbers> *1(?:\t|(?: +|:)(?:apiVersion|kind|#|---)))"
-    r"|(?P<added>\+(?:apiVersion|kind|#|---))|(?P<terraform>(?:resource|module|provider|variable) \")"
-    r"|(?P<encoded>[\w+/=\n]{76,}+\Z)"
-    r"|(?P<failure>(?i:error): .*\n?\Z|Error from server|No resources found)"
-    r"|(?P<command>(?:\$ +)?(?:sudo )?(?:kubectl|karmadactl|helm|cat|curl|git|karta-interpreter) [^:\n]*\n?\Z)"
-    r"|(?P<name>(?:https?://\S+|[\w./-]+\.(?:ya?ml|json))\n?\Z)",
-    re.MULTILINE,
-)
 
 
 @dataclass(slots=True)
@@ -308,9 +198,7 @@ class Assembly:
     def _key(self, event: NodeEvent, keys: dict[str, JSON]) -> str:
         mark = _mark(event)
         if not isinstance(event, yaml.ScalarEvent):
-            raise _error(
-                TEMPLATE if isinstance(event, yaml.MappingStartEvent) else "a key must be a plain string", mark
-            )
+            raise _error("a key must be a plain string", mark)
         key = _value(event, mark, self._texts)
         if not isinstance(key, str):
             raise _error(f"the key {event.value or '(empty)'} is {type_name(key)}, not a string; quote it", mark)
@@ -468,8 +356,6 @@ def _json_event(lexeme: str, mark: yaml.Mark) -> yaml.Event:
 
 
 def _yaml_events(text: str) -> Iterator[yaml.Event]:
-    if other := _OTHER_FILE.match(text):
-        raise _error(_OTHER_FILES[str(other.lastgroup)], Mark(1, 1))
     try:
         yield from yaml.parse(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as err:
@@ -481,40 +367,16 @@ def _yaml_events(text: str) -> Iterator[yaml.Event]:
 
 
 def _mistake(err: yaml.MarkedYAMLError, text: str) -> ManifestError:
-    """Return the mistake behind an error of the parser, which may see no more than its consequences."""
+    """Return the problem in the words of the parser. Text that begins like JSON is read as JSON."""
     if _LIKE_JSON.match(text):
         try:
             orjson.loads(text)
         except orjson.JSONDecodeError as wrong:
-            message, _ = _PROBLEMS.get(
-                f"{wrong.msg} {text[wrong.pos : wrong.pos + 1]}", (f"broken JSON: {wrong.msg}", False)
-            )
-            return ManifestError(message, line=wrong.lineno, column=wrong.colno)
+            return ManifestError(f"broken JSON: {wrong.msg}", line=wrong.lineno, column=wrong.colno)
     mark = err.problem_mark or yaml.Mark("", 0, -1, -1, "", 0)
-    if text[mark.index :].startswith("\t"):
-        return _error("a tab cannot indent YAML; use spaces", _place(mark.line, mark.column))
-    lines = text.splitlines()[: mark.line + 1]
-    for number in [number for number, line in enumerate(lines) if line.strip()][:-3:-1]:
-        for pattern, message in _CULPRITS.items():
-            if match := pattern.search(lines[number]):
-                return _error(message, _place(number, match.start(1)))
-    if (err.problem or "").endswith("<document start>") and (first := _FIRST_INDENTED.search(text[: mark.index])):
-        return _error(
-            "the first line is indented, and the next ones are not: remove the blanks before it",
-            _place_at(text, first.end(1)),
-        )
-    before = text[: mark.index].rstrip()
-    quote = before.rfind(before[-1:], 0, -1)
-    if before.endswith(("'", '"')) and "\n" in before[quote:]:
-        return _error("the quote that begins here ends lines below: is its own end missing?", _place_at(text, quote))
-    is_in_quotes = before.endswith(("'", '"')) and re.match(r"[\w.\-/\[]", text[len(before) :])
-    message, is_at_start = (
-        _PROBLEMS.get("quotes in quotes" if is_in_quotes else f"{err.problem} {text[mark.index : mark.index + 1]}")
-        or _PROBLEMS.get(err.problem or "")
-        or (": ".join(filter(None, (err.context, err.problem))), False)
-    )
-    begun = err.context_mark if is_at_start and err.context_mark else mark
-    return _error(message, _place(begun.line, begun.column))
+    if err.context_mark and (err.context or "").startswith("while scanning"):
+        mark = err.context_mark  # where the text begins that does not end
+    return _error(": ".join(filter(None, (err.context, err.problem))), _place(mark.line, mark.column))
 
 
 def _place_at(text: str, offset: int) -> Mark:
