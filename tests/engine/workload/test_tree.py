@@ -150,11 +150,13 @@ def test_json_has_the_names_of_karta_and_nothing_that_is_not_there(make: Make) -
                     "name": "conductor",
                     "kind": {"group": "", "version": "v1", "kind": "Pod"},
                     "hasPodDefinition": True,
+                    "selector": {"matchLabels": {"part": "conductor"}},
                     "instances": [{"replicas": 0}],
                 },
                 {
                     "name": "section",
                     "hasPodDefinition": True,
+                    "selector": {"matchLabels": {"part": "section"}},
                     "instances": [
                         {
                             "instanceKey": "flutes",
@@ -163,6 +165,7 @@ def test_json_has_the_names_of_karta_and_nothing_that_is_not_there(make: Make) -
                             "extractedInstance": {
                                 "podTemplateSpec": {"metadata": {"labels": {"wind": "yes"}}, "spec": {}}
                             },
+                            "selector": {"matchLabels": {"part": "section", "section": "flutes"}},
                             "pods": [{"name": "f-1", "phase": "Running", "node": "stage", "ready": False}],
                         }
                     ],

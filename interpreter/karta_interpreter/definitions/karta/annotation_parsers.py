@@ -26,14 +26,13 @@ from karta_interpreter.definitions.karta.annotation_text import AnnotationText
 from karta_interpreter.definitions.karta.expressions import (
     fields_read,
     names_places,
-    plain_path,
     split_default,
     whole_places,
 )
 from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.status_rules import AT_WORK, Status
 from karta_interpreter.definitions.karta.versions import MOST_OTHER_VERSIONS, is_version
-from karta_interpreter.languages.jq import owner_of, parse, render, several, syntax as ast
+from karta_interpreter.languages.jq import owner_of, parse, plain_path, render, several, syntax as ast
 from karta_interpreter.languages.lua.reading import read_scripts
 from karta_interpreter.languages.lua.script import Scripts
 

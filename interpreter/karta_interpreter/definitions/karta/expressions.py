@@ -34,6 +34,7 @@ from karta_interpreter.languages.jq import (
     mark_all,
     parse,
     parts_of,
+    plain_path,
     project,
     render,
     result_of,
@@ -295,17 +296,6 @@ def reads_object(node: ast.Node) -> bool:
     (True, False)
     """
     return any(isinstance(inner, ast.Identity) for inner in parts_of(node))
-
-
-def plain_path(node: ast.Node) -> Path | None:
-    """Return the path if a node only reads fields of the input, None for any other node."""
-    match node:
-        case ast.Identity():
-            return ()
-        case ast.Index(target, ast.Literal(str(key))):
-            path = plain_path(target)
-            return None if path is None else (*path, key)
-    return None
 
 
 def _places(places: Callable[[Object], Sequence[object]], value: Object) -> bool | None:

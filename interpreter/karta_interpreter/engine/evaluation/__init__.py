@@ -28,6 +28,7 @@ from karta_interpreter.engine.evaluation.pods import (
     unknown_requests,
 )
 from karta_interpreter.engine.evaluation.scale import Scale, replica_counts, scales
+from karta_interpreter.engine.evaluation.selectors import Selection, label_selector
 from karta_interpreter.engine.evaluation.status import (
     Condition,
     Status,
@@ -55,6 +56,7 @@ __all__ = [
     "PodSet",
     "Scale",
     "ScaleLocation",
+    "Selection",
     "Status",
     "StatusMatch",
     "StatusReader",
@@ -64,6 +66,7 @@ __all__ = [
     "instance_key",
     "instance_of",
     "instance_templates",
+    "label_selector",
     "leaves_count_unset",
     "match_status",
     "matches_component_type",

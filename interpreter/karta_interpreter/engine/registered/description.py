@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from karta_interpreter.base.k8s import GVK, Object
-from karta_interpreter.definitions.karta import ExtraDependency, Matcher, in_version
-from karta_interpreter.definitions.karta.annotation_records import Annotations
+from karta_interpreter.definitions.karta import Definition, ExtraDependency, Matcher, in_version
 from karta_interpreter.definitions.karta.model import ComponentDefinition, GangScheduling
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.karta.schema_types import expressions_of
 from karta_interpreter.definitions.sources import ServedDefinition
-from karta_interpreter.engine.evaluation import Status
+from karta_interpreter.engine.evaluation import Status, label_selector
 from karta_interpreter.engine.operations import Operation, healthy_statuses
 from karta_interpreter.engine.registered.operations import find_served, operations_for
 
@@ -64,7 +63,7 @@ def describe(entry: ServedDefinition) -> Object:
         "queueLabels": list(annotations.queue_labels if definition.suspend else ()),
         "dependencies": list(dict.fromkeys(dependencies)),
         "references": [f"{reference.gvk.kind} as ${reference.name}" for reference in definition.references],
-        "components": [_component(component, annotations) for component in components],
+        "components": [_component(component, definition) for component in components],
         "indivisible": annotations.is_indivisible,
         "statuses": [
             {"status": str(status), "when": condition_text}
@@ -95,7 +94,9 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _component(component: ComponentDefinition, annotations: Annotations) -> Object:
+def _component(component: ComponentDefinition, definition: Definition) -> Object:
+    annotations, rules = definition.annotations, definition.component(component.name)
+    selector = label_selector(definition, rules).selector if rules and rules.pods is not None else None
     spec, scale = component.spec_definition, component.scale_definition
     pods = expressions_of(spec) if spec else ()
     counts = expressions_of(scale) if scale else ()
@@ -109,6 +110,7 @@ def _component(component: ComponentDefinition, annotations: Annotations) -> Obje
         "addedContainers": added.get(component.name),
         **{str(path[0]).removesuffix("Path"): _one_line(text) for path, text in counts},
         "elastic": annotations.is_elastic(component.name),
+        "selector": selector,
     }
     return {name: value for name, value in fields.items() if value}
 

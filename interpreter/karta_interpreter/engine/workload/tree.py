@@ -62,6 +62,7 @@ class InstanceNode(Public):
     instance: Instance
     requirements: PodRequirements | None = None
     pods: tuple[PodNode, ...] = ()
+    selector: Object | None = None
 
     @property
     def requests(self) -> Wire:
@@ -84,6 +85,7 @@ class InstanceNode(Public):
             scale=scale and _known(replicas=scale.replicas, minReplicas=scale.minimum, maxReplicas=scale.maximum),
             extractedInstance=extracted or None,
             requirements=None if self.requirements is None else self.requirements.to_json(),
+            selector=self.selector,
             pods=[pod.to_json() for pod in self.pods] or None,
         )
 
@@ -97,6 +99,7 @@ class ComponentNode(Public):
     has_pods: bool
     instances: tuple[InstanceNode, ...]
     children: "tuple[ComponentNode, ...]" = ()
+    selector: Object | None = None
 
     def to_json(self) -> Wire:
         """Return its kind (unless it is a logical component), its instances and its children."""
@@ -104,6 +107,7 @@ class ComponentNode(Public):
             name=self.name,
             kind=self.kind and {"group": self.kind.group, "version": self.kind.version, "kind": self.kind.kind},
             hasPodDefinition=self.has_pods,
+            selector=self.selector,
             instances=[instance.to_json() for instance in self.instances],
             children=[child.to_json() for child in self.children] or None,
         )
@@ -189,9 +193,12 @@ def _known(**fields: JSON) -> Wire:
 def _node(
     component: Component, requirements: Mapping[_Key, PodRequirements], pods: Mapping[_Key, Sequence[PodNode]]
 ) -> ComponentNode:
-    instances = tuple(
-        InstanceNode(instance, requirements.get((component.name, id_)), tuple(pods.get((component.name, id_), ())))
-        for id_, instance in component.instances.items()
-    )
+    selectors = component.instance_selectors
+    instances = list[InstanceNode]()
+    for id_, instance in component.instances.items():
+        key = component.name, id_
+        selector = selectors[id_].selector if id_ else None
+        instances.append(InstanceNode(instance, requirements.get(key), tuple(pods.get(key, ())), selector))
     children = tuple(_node(child, requirements, pods) for child in component.children)
-    return ComponentNode(component.name, component.kind, component.has_pods, instances, children)
+    selector = component.selector.selector if component.has_pods else None
+    return ComponentNode(component.name, component.kind, component.has_pods, tuple(instances), children, selector)

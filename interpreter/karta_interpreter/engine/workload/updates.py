@@ -60,9 +60,11 @@ class _Target:
         have several, and errors as `merged`.
         """
         ids = instance_ids(self.component, obj)
-        check_pods_exist(self.component, obj, values)
         for name, pods in zip(ids, extract_pods(whole, self.component, obj, ids), strict=True):
-            if name in values and not has_one_container(self.field, place, pods):
+            if name not in values or equal(get(pods, place), values[name]):
+                continue
+            check_pods_exist(self.component, obj, [name])
+            if not has_one_container(self.field, place, pods):
                 raise WorkloadError(f"{self}: the pods have other than one container; write containers")
         changes = {name: {place: partial(self.merged, new=value)} for name, value in values.items()}
         plan.stage_parts(whole, self.component.pod_queries[whole], changes)

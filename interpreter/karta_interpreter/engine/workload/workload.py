@@ -21,9 +21,11 @@ from karta_interpreter.engine.evaluation import (
     UNNAMED,
     Attribution,
     Scale,
+    Selection,
     StatusMatch,
     attribution,
     instance_ids,
+    label_selector,
     match_status,
     pod_sets,
     scale_locations,
@@ -99,6 +101,18 @@ class Component(Public):
     def has_pods(self) -> bool:
         """Whether the definition has a path for pods. The object may still have none."""
         return self.definition.pods is not None
+
+    @property
+    def selector(self) -> Selection:
+        """The Kubernetes LabelSelector of its pods among those of the workload, or the reason why there is none."""
+        return label_selector(self.workload.definition, self.definition)
+
+    @property
+    def instance_selectors(self) -> Mapping[str, Selection]:
+        """The LabelSelector of each instance by id, that of the component for an instance without a name."""
+        return Named(
+            (name, label_selector(self.workload.definition, self.definition, name)) for name in self.instance_ids
+        )
 
     @property
     def instance_ids(self) -> tuple[str, ...]:

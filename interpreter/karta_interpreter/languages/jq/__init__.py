@@ -29,6 +29,7 @@ from karta_interpreter.languages.jq.syntax.traversal import (
     is_merge,
     owner_of,
     parts_of,
+    plain_path,
     terms_of,
     variables_in,
 )
@@ -61,6 +62,7 @@ __all__ = [
     "owner_of",
     "parse",
     "parts_of",
+    "plain_path",
     "project",
     "queries_in",
     "quoted",

@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from karta_interpreter.base.k8s.values import Path
 from karta_interpreter.languages.jq import syntax as ast
 
 _NULL: Final = ast.Literal(None)
@@ -158,3 +159,14 @@ def _has(entries: tuple[ast.Entry, ...], name: str) -> bool:
 
 def _are_named(entries: tuple[ast.Entry, ...]) -> bool:
     return all(isinstance(entry.key, ast.Literal) for entry in entries)
+
+
+def plain_path(node: ast.Node) -> Path | None:
+    """Return the path if a node only reads fields of its input, None for any other node."""
+    match node:
+        case ast.Identity():
+            return ()
+        case ast.Index(target, ast.Literal(str(key))):
+            path = plain_path(target)
+            return None if path is None else (*path, key)
+    return None
