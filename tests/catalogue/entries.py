@@ -158,7 +158,7 @@ def _lacks(gvk: GVK, own: GVK, case: Case) -> bool:
         return False
     objects = [case.call.object, case.call.observed or {}, *({"status": item.status} for item in case.call.items)]
     unknown_in = [
-        {(at, finding.path) for at, obj in enumerate(objects) for finding in misfits(schemas[kind].schema, obj, "")}
+        {(at, finding.path) for at, obj in enumerate(objects) for finding in misfits(schemas[kind].schema, obj, "", {})}
         for kind in (gvk, own)
     ]
     return bool(unknown_in[0] - unknown_in[1])

@@ -29,7 +29,6 @@ _COMMANDS = {
     "validate": ("validate", "kind/karta.yaml", "--crd", "crd.yaml"),
     "tree": ("tree", "-f", "kind/karta.yaml", "--object", "object.yaml"),
     "interpret": ("interpret", "-f", "kind/karta.yaml", "--object", "object.yaml"),
-    "explain": ("explain", "-f", "kind/karta.yaml", "--object", "object.yaml"),
     "test": ("test", "kind"),
 }
 _MISTAKEN_FILES = {

@@ -19,7 +19,7 @@ import yaml
 
 from karta_interpreter import __version__
 from karta_interpreter.base.findings import closest, escaped
-from karta_interpreter.base.k8s import GVK, JSON, Object, field_path, parts_within
+from karta_interpreter.base.k8s import JSON, Object, field_path, parts_within
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import short
@@ -39,14 +39,12 @@ from karta_interpreter.cli.render import full_name, one_line, say, written
 from karta_interpreter.definitions.karta import PREFIX, Known, catalogue_files, catalogue_kinds, is_definition
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.definitions.karta.schema_export import json_schema
-from karta_interpreter.definitions.sources.files import ORIGIN, find_in_catalogue
+from karta_interpreter.definitions.sources.files import ORIGIN
 from karta_interpreter.engine.explain import (
-    PODS_NOT_FOUND,
     Explanation,
     Fact,
     Place,
     explain,
-    finds_pods,
     outline,
 )
 from karta_interpreter.engine.operations import CHANGED, Call, Operation, Options
@@ -162,7 +160,6 @@ def show(
     names = {f"{call.object['kind']} {full_name(call.object.get('metadata'))}" for call in calls}
     _print(f"{', '.join(sorted(names))}, by {definition.name} ({origin})", explanations, form)
     warnings = [fact for explanation in explanations for fact in explanation.warnings]
-    say(kinds_text(warnings, calls[0].object), err=True, nl=False)
     if any(explanation.error for explanation in explanations):
         raise SystemExit(Problem.exit_code)
     exit_if_strict(warnings, strict=strict)
@@ -263,15 +260,6 @@ def place_text(place: Place) -> str:
 def warnings_text(warnings: Iterable[Fact]) -> str:
     """Return each warning in one line, once."""
     return "".join(f"{_WARNING}: {escaped(note)}\n" for note in dict.fromkeys(fact.note for fact in warnings))
-
-
-def kinds_text(warnings: Iterable[Fact], obj: Object) -> str:
-    """Return a warning with the other kinds of the catalogue that find pods in an object, if its own kind does not."""
-    gvk = GVK.of(obj)
-    kinds = catalogue_kinds() if any(fact.rule == PODS_NOT_FOUND for fact in warnings) else ()
-    near = (find_in_catalogue(other) for other in kinds if other.kind == gvk.kind or other.group == gvk.group)
-    meant = " or ".join(str(entry.definition.gvk) for entry in near if entry and finds_pods(entry.definition, obj))
-    return f"{_WARNING}: the fields of this object are those of {meant}\n" if meant else ""
 
 
 _OF_ANNOTATION = "annotation-"

@@ -11,7 +11,7 @@ from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import outcomes_table
 from karta_interpreter.cli.calls import Arguments, CallOutcome, ask, calls_for
 from karta_interpreter.cli.definitions import Interpreter, workload_of
-from karta_interpreter.cli.explain import STRICT, exit_if_strict, kinds_text, show as show_explanations, warnings_text
+from karta_interpreter.cli.explain import STRICT, exit_if_strict, show as show_explanations, warnings_text
 from karta_interpreter.cli.files import check_stdin, file_given, read_references
 from karta_interpreter.cli.options import LATER, Counts, definitions, file_option, inputs, operation_option
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -115,7 +115,7 @@ def command(  # noqa: PLR0913 - one for each option
     if not operation:
         _print_skipped(interpreter, arguments)
     warnings = _warnings(interpreter.entry.definition, calls, Known.of(looked_up))
-    say(warnings_text(warnings) + kinds_text(warnings, calls[0].object), err=True, nl=False)
+    say(warnings_text(warnings), err=True, nl=False)
     if any(outcome.error for outcome in outcomes):
         raise SystemExit(Problem.exit_code)
     exit_if_strict(warnings, strict=strict)

@@ -16,7 +16,6 @@ from karta_interpreter.base.errors import InterpretationError, SuiteError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import GVK, JSON, Object, grouped
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
-from karta_interpreter.base.karmada import COUNTING_OPERATIONS
 from karta_interpreter.cli.calls import ask
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for
 from karta_interpreter.cli.explain import explanations_text, warnings_text
@@ -25,7 +24,7 @@ from karta_interpreter.cli.options import answer_options, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import Data, one_line, say, table, watched, written
 from karta_interpreter.definitions.karta import Definition, Known
-from karta_interpreter.engine.explain import COUNT_MISSPELT, explain, never_found, warnings_about
+from karta_interpreter.engine.explain import explain, never_found
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.engine.suites import (
     Case,
@@ -306,11 +305,6 @@ def _run(
         outcome = judge(case, answered.results, answered.error)
         if not outcome.passed:
             outcome = replace(outcome, notes=_notes(interpreter, case, options, explains=explains))
-        elif case.call.operation in COUNTING_OPERATIONS:
-            facts = warnings_about(interpreter.entry.definition, case.call.object, case.call.operation)
-            # The count is a default, which the output of a drafted case repeats.
-            for fact in [fact for fact in facts if fact.rule == COUNT_MISSPELT][:1]:
-                say(one_line(f"warning: {case.source}:{case.line}: {fact.note}"), err=True)
         yield outcome
     for definition, objects in asked.values() if is_whole else ():
         for note in never_found(definition, objects):

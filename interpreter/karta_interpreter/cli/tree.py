@@ -9,7 +9,7 @@ from karta_interpreter.base.findings import count, escaped
 from karta_interpreter.base.k8s import MOST_REPLICAS, Object
 from karta_interpreter.cli import options
 from karta_interpreter.cli.definitions import kinds_of, workload_of
-from karta_interpreter.cli.explain import kinds_text, warnings_text
+from karta_interpreter.cli.explain import warnings_text
 from karta_interpreter.cli.files import check_stdin, file_given, read_object, read_objects
 from karta_interpreter.cli.options import LATER, NO_OBJECT, definitions, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -129,7 +129,7 @@ def command(
         tree = WorkloadTree.build(workload, _pods(pods))
         say(tree_text(tree) if output == "tree" else written(tree.to_json(), output), nl=False)
     finally:  # they may tell why there is no tree
-        say(warnings_text(warnings) + kinds_text(warnings, obj), err=True, nl=False)
+        say(warnings_text(warnings), err=True, nl=False)
     if tree.strays:
         say("\n".join(escaped(stray.reason) for stray in tree.strays), err=True)
         raise SystemExit(Problem.exit_code)

@@ -4,22 +4,17 @@
 their reads as facts. This package builds the chain. `karta_interpreter.cli` prints it.
 """
 
-from karta_interpreter.engine.explain.count_warnings import COUNT_MISSPELT
 from karta_interpreter.engine.explain.explain import explain, outline
 from karta_interpreter.engine.explain.explanation import OBSERVED, Explanation, Fact, InterpreterLayer, Place, path_of
-from karta_interpreter.engine.explain.pod_warnings import PODS_NOT_FOUND
-from karta_interpreter.engine.explain.warnings import finds_pods, never_found, warnings_about, warnings_of
+from karta_interpreter.engine.explain.warnings import never_found, warnings_about, warnings_of
 
 __all__ = [
-    "COUNT_MISSPELT",
     "OBSERVED",
-    "PODS_NOT_FOUND",
     "Explanation",
     "Fact",
     "InterpreterLayer",
     "Place",
     "explain",
-    "finds_pods",
     "never_found",
     "outline",
     "path_of",

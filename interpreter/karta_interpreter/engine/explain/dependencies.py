@@ -12,7 +12,6 @@ from karta_interpreter.base.k8s import (
     Object,
     Path,
     claim_dependencies,
-    field_path,
     objects_text,
     parts_within,
     pod_dependencies,
@@ -22,7 +21,6 @@ from karta_interpreter.definitions.karta import (
     Definition,
     ExtraDependency,
     Fragments,
-    OfDependencies,
     PodSpec,
 )
 from karta_interpreter.engine.evaluation import pod_templates
@@ -30,8 +28,6 @@ from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import (
     annotation_field,
     field_of,
-    misspelt,
-    paths_read,
     place_at,
     pod_queries,
     readings,
@@ -40,7 +36,6 @@ from karta_interpreter.engine.explain.reading import (
 from karta_interpreter.engine.operations import Call, Options, Results, can_exist, label_selector, named_objects
 
 _PROBE: Final = "karta-interpreter-probe"
-_BARE_SPEC: Final = "pods: a pod template has its pod in spec; write {spec: …} around the spec of a pod"
 
 
 def dependency_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
@@ -73,30 +68,15 @@ def dependency_facts(definition: Definition, call: Call, _options: Options, resu
 
 
 def dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
-    """Yield the names of dependencies with paths that miss a field of almost the same name."""
-    field, failures = annotation_field("dependencies"), list[str]()
+    """Yield the expressions about dependencies that fail, and the names that no object can have."""
+    failures = list[str]()
     named = named_objects(definition, obj, failures)
-    yield from (Fact("dependency-failed", failure, field=field) for failure in failures)
-    for extra in definition.annotations.dependencies:
-        match extra:
-            case ExtraDependency(kind=kind, objects=query):
-                what = "label" if extra.by_labels else "name"
-                hints = ((path, misspelt(path, obj, definition)) for path in paths_read(query, obj))
-                notes = [f"{kind}: no {what} at {field_path(path)}; {hint}" for path, hint in hints if hint]
-            case OfDependencies("pods", query):
-                templates_read = (reading.value for reading in readings(query, obj))
-                notes = [_BARE_SPEC for value in templates_read if value and {"spec", "metadata"}.isdisjoint(value)][:1]
-            case _:
-                continue
-        yield from (Fact("dependency-not-found", note, field=field, expression=query.text) for note in notes)
-    yield from (
-        Fact(
-            "dependency-left-out",
-            f"{dependency.kind} {shown(f'{dependency.namespace}/{dependency.name}'.lstrip('/'))} is left out: "
-            "no object can have this name",
-        )
-        for dependency in filterfalse(can_exist, named)
-    )
+    for failure in failures:
+        yield Fact("dependency-failed", failure, field=annotation_field("dependencies"))
+    for dependency in filterfalse(can_exist, named):
+        name = shown(f"{dependency.namespace}/{dependency.name}".lstrip("/"))
+        note = f"{dependency.kind} {name} is left out: no object can have this name"
+        yield Fact("dependency-left-out", note)
 
 
 def _extra(definition: Definition, obj: Object, dependency: Object, title: str, answer: str) -> Iterator[Fact]:

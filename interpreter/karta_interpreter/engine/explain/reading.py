@@ -4,7 +4,6 @@ Values and writable places come from the evaluator (`Query.evaluate`, `Query.loc
 the analysis of an expression's reads.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, islice
@@ -12,7 +11,6 @@ from textwrap import shorten
 from typing import NamedTuple
 
 from karta_interpreter.base.errors import QueryError
-from karta_interpreter.base.findings import almost
 from karta_interpreter.base.k8s import (
     JSON,
     NOTHING,
@@ -27,7 +25,7 @@ from karta_interpreter.base.k8s import (
 )
 from karta_interpreter.definitions.karta import ComponentRules, Definition, Fragments, annotation_path
 from karta_interpreter.engine.explain.explanation import OBJECT, Fact, Place
-from karta_interpreter.languages.jq import Location, Query, queries_in, take_outputs, truthy
+from karta_interpreter.languages.jq import Location, Query, take_outputs, truthy
 
 _MOST_PLACES = 12
 MOST_NAMED = 2  # places in a message
@@ -145,52 +143,9 @@ def _leaves(projection: Projection, path: Path, value: JSON) -> Iterator[Path]:
             yield from _leaves(projection.elements, (*path, key), element)
 
 
-def misspelt(path: Path, obj: Object, part: object) -> str:
-    """Return a hint about the first step of a path that the object lacks, "" if no other field is almost equal to it.
-
-    A field that an expression in ``part`` of the definition reads is not a typo: ``semaphores`` next to ``semaphore``.
-    """
-    for depth, step in enumerate(path):
-        parent = get(obj, path[:depth])
-        if isinstance(parent, dict) and step not in parent:
-            is_beside = depth <= 1 and path[1:2] and path[1] in obj
-            if is_beside and path[1] not in ("apiVersion", "kind", "metadata", "spec", "status"):
-                similar: Path = path[1:2]
-            elif path[-2:-1] == ("annotations",) and path[-1] in (get(obj, ("metadata", "annotations")) or ()):
-                similar = ("metadata", "annotations", path[-1])  # and not in those of the pods
-            elif name := almost(str(step), parent):
-                similar = (*path[:depth], name)
-            else:
-                # A script may read a field above as the default of the ones below.
-                levels = () if isinstance(part, Definition) and part.scripts else range(depth - 1, 0, -1)
-                similar = next(
-                    ((*path[:level], step) for level in levels if step in (get(obj, path[:level]) or ())), ()
-                )
-            is_meant = similar and not any(is_read(query, similar) for query in queries_in(part))
-            return f"the object has {field_path(similar)}: a typo?" if is_meant else ""
-    return ""
-
-
-def path_expression(path: Path) -> str:
-    """Return the expression for a path, with all entries of its lists.
-
-    >>> path_expression(("spec", "groups", 0, "size"))
-    '.spec.groups[].size'
-    """
-    return "." + re.sub(r"\[\d+\]", "[]", field_path(path))
-
-
 def shown(text: str) -> str:
     """Return the beginning of a text of an object or an expression, for a message."""
     return shorten(text, _LONGEST, placeholder=" …")
-
-
-def is_read(query: Query, path: Path) -> bool:
-    """Return whether an expression that is traced names a field."""
-    projection = _projection(query) if query.is_plain else None
-    for step in path:
-        projection = projection and (projection.elements if isinstance(step, int) else projection.fields.get(step))
-    return projection is not None
 
 
 _STRUCTURE = "spec.structureDefinition"
