@@ -5,8 +5,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import yaml
-
 from docs.tools.write_catalogue import table
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
@@ -31,7 +29,6 @@ _ROOMS = {
 }
 _RULE = re.compile(r"[a-z]+(-[a-z]+)*")
 _ELSEWHERE = {
-    "script-misread": "this hardly does what is meant: …",
     "crd-missing": "there is no CRD for the kind. An error if the files of `--crd` have none for any definition",
     "crd-version": "the CRD does not have the version of the definition",
     "expression-refused": "a construct of jq that no expression may have, such as `input` or an assignment",
@@ -39,7 +36,6 @@ _ELSEWHERE = {
     "lua-syntax": "the script is not Lua",
     "not-a-karta": "the document is not a Karta",
     "parameter-count": "the function has another number of parameters than it is called with",
-    "wrong-return": "… must return …, and this is …",
     "replicas-not-writable": 'the component "…" is elastic, but no number can be written through this expression',
     "schema": "a field that is missing, or of another type than the schema gives it",
     "unreadable": "the file is not YAML, or cannot be read",
@@ -146,8 +142,6 @@ def _rules(*rooms: str) -> Iterator[list[str]]:
         for rule, (level, message, _) in RULES.items():
             seen.add((rule, str(level)))
             yield [f"`{rule}`", str(level), _ELSEWHERE.get(rule, re.sub(r"\{\w+\}", "…", message))]
-    if rooms == _ROOMS["Scripts and customizations"]:
-        yield from _misread()
     for room in rooms:
         for file in sorted((_SOURCE / room).rglob("*.py")) or [_SOURCE / room]:
             for function in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -156,13 +150,6 @@ def _rules(*rooms: str) -> Iterator[list[str]]:
                         if (rule, severity) not in seen:
                             seen.add((rule, severity))
                             yield [f"`{rule}`", severity, _ELSEWHERE.get(rule, message)]
-
-
-def _misread() -> Iterator[list[str]]:
-    """Yield the same of what is misread in scripts."""
-    entries = yaml.safe_load((_SOURCE / "languages/lua/machine/misread.yaml").read_text(encoding="utf-8"))
-    for rule, what in {entry["rule"]: entry["what"] for entry in entries if "rule" in entry}.items():
-        yield [f"`{rule}`", "warning", re.sub(r"\$\w+", "…", what)]
 
 
 def _findings(function: ast.FunctionDef) -> Iterator[tuple[str, str, str]]:

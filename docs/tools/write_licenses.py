@@ -22,7 +22,6 @@ _TEXT = re.compile(r"[^/]+\.dist-info/(licenses/.*|(LICEN[CS]E|COPYING|NOTICE|AU
 _STATED = {
     "aiosignal": "Apache-2.0",
     "google-re2": "BSD-3-Clause",
-    "lark": "MIT",
     "lupa": "MIT",
     "uvloop": "MIT OR Apache-2.0",
 }

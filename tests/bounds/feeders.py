@@ -38,7 +38,6 @@ from karta_interpreter.engine.fights import rounds
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.languages.jq.compiled.regex import compile_pattern, test
-from karta_interpreter.languages.lua.machine import misread, patterns, syntax
 from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.web.types_api.access import ClusterAccess
 from karta_interpreter.web.types_api.application import ClientLimits
@@ -584,33 +583,3 @@ def _saved(end: bytes, held: Callable[[Iterable[int]], int]) -> Iterator[Fed]:
             return lengths, problem
 
         yield Fed(push, lambda: held(read()[0]), lambda: "the rest is not read" in read()[1])
-
-
-@feeder(
-    "a script that is searched for what Lua reads otherwise than it looks",
-    "languages.lua.machine.syntax:_LONGEST",
-    small=5 * TEXT,
-    unit=TEXT,
-)
-def _searched(_: int) -> Iterator[Fed]:
-    fed, searched = Counter[str](), Counter[str]()
-
-    def push(_: str) -> None:
-        fed.update([""])
-        nodes = syntax.nodes_of(f"x = '{'.' * (TEXT * fed.total() - 6)}'")
-        searched[""] = max(searched[""], *(node.end for node in nodes), 0)
-
-    yield Fed(push, searched.total, lambda: fed.total() * TEXT - searched.total())
-
-
-@feeder("comparisons of code in that search", "languages.lua.machine.patterns:_MOST_STEPS", small=300, unit=4)
-def _code_compared(_: int) -> Iterator[Fed]:
-    fed = Counter[str]()
-
-    def search() -> patterns.Search:
-        search = patterns.Search(syntax.nodes_of("local x = 1" + "\nx = not x" * fed.total()))
-        for entry in misread._entries():
-            list(search.matches(entry.pattern))
-        return search
-
-    yield Fed(lambda _: fed.update([""]), lambda: search().steps, lambda: search().is_over)

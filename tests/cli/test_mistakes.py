@@ -34,10 +34,6 @@ _COMMANDS = {
 _MISTAKEN_FILES = {
     "interpret by the object": ("interpret", "-f", "object.yaml", "--object", "object.yaml"),
     "interpret by the CRD": ("interpret", "-f", "crd.yaml", "--object", "object.yaml"),
-    "override by the definition": (
-        *("interpret", "-f", "kind/karta.yaml", "--object", "object.yaml", "--override", "kind/karta.yaml"),
-    ),
-    "override by the object": ("interpret", "-f", "kind/karta.yaml", "--override", "object.yaml", "kind/karta.yaml"),
     "interpret the definition": ("interpret", "kind/karta.yaml"),
     "interpret the CRD": ("interpret", "crd.yaml"),
     "list the object": ("catalogue", "list", "-f", "object.yaml"),

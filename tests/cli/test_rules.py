@@ -48,7 +48,7 @@ _WHOLE = {"not-a-karta", "unreadable"}
 """Rules whose example is a whole text."""
 _SCRIPTS = (
     *("forbidden-function", "global-variable", "kept-value", "lua-syntax", "missing-function", "parameter-count"),
-    *("unknown-global", "unknown-module", "empty-script", "no-return", "text-sum", "wrong-return", "spec-for-template"),
+    *("unknown-global", "unknown-module", "empty-script"),
 )
 
 

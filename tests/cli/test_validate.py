@@ -448,35 +448,6 @@ def test_reports_of_clusters_are_compared_with_crds(run: Run, files: Path, line:
     assert run("validate", "mine.yaml").stdout.count("[crd-unknown-field]") == found
 
 
-@rows(
-    ("target", "hint"),
-    [
-        pytest.param("kruise.io/v1alpha1, kind: CloneSet", "CloneSet of apps.kruise.io?", id="without its beginning"),
-        pytest.param("apps/v1, kind: CloneSet", "CloneSet of apps.kruise.io?", id="a group of Kubernetes"),
-        pytest.param("kubeflow.og/v1, kind: PyTorchJob", "PyTorchJob of kubeflow.org?", id="a slip"),
-        pytest.param("apps.kruise.io/v1alpha1, kind: Cloneset", "did you mean CloneSet?", id="another spelling"),
-        pytest.param("apps.kruise.io/v1alpha1, kind: ClonedSet", "did you mean CloneSet?", id="a letter too many"),
-        pytest.param("workloads.x-k8s.io/v1alpha1, kind: RoleBased", "", id="the beginning of another kind"),
-        pytest.param("apps.kruise.io/v1, kind: CloneSet", "", id="another version"),
-        pytest.param("example.io/v1, kind: CloneSet", "", id="a kind of another project"),
-        pytest.param("apps/v1, kind: ControllerRevision", "", id="a kind that the catalogue lacks"),
-    ],
-)
-def test_script_for_kind_of_another_group(run: Run, files: Path, target: str, hint: str) -> None:
-    (files / "mine.yaml").write_text(_CUSTOMIZATION.replace("example.io/v1, kind: Job", target))
-
-    output = run("validate", "mine.yaml").stdout
-
-    assert (hint in output, "[kind-of-resource]" in output) == (True, bool(hint))
-
-
-def test_scripts_at_another_level_have_their_place_as_hint(run: Run, files: Path) -> None:
-    script = _CUSTOMIZATION.partition("    retention:")[0].replace("    healthInterpretation:\n  ", "")
-    (files / "mine.yaml").write_text(script.replace("        ", "      "))
-
-    assert "hint: write healthInterpretation, and below it luaScript" in run("validate", "mine.yaml").stdout
-
-
 def test_hint_for_script_is_lua(run: Run, files: Path) -> None:
     (files / "mine.yaml").write_text(_CUSTOMIZATION.replace("obj.status.ready == nil", "obj.status.conditions > 0"))
 

@@ -17,7 +17,7 @@ from karta_interpreter.cli.options import LATER, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import Data, findings_text, in_order, say, written
 from karta_interpreter.cli.reports import FORMATS
-from karta_interpreter.definitions.karta import Definition, catalogue_kinds
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.check.scripts import script_findings
 from karta_interpreter.definitions.sources import UNREADABLE, Quarantined, combine, decode
@@ -79,7 +79,7 @@ def command(
     customizations = [customization for files in all_files for customization in files.customizations]
     findings = [finding for path, files in files_of_paths.items() for finding in _findings(path, files)]
     findings += combine(files.layer for files in all_files).findings
-    _, conflicts = merge(customizations, catalogue_kinds())
+    _, conflicts = merge(customizations)
     findings += conflicts
     is_error = not (has_cluster or _has_crd(all_files, crds or ()))
     compared = dict.fromkeys((*crd_findings(all_files, crds), *script_findings(customizations, crds)))

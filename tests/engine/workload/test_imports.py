@@ -6,7 +6,7 @@ import pytest
 
 import karta_interpreter
 
-HEAVY = ("aiohttp", "asyncio", "click", "jq", "kubernetes_asyncio", "lark", "lupa")
+HEAVY = ("aiohttp", "asyncio", "click", "jq", "kubernetes_asyncio", "lupa")
 OPERATIONS = "karta_interpreter.engine.operations"
 OURS = (
     "karta_interpreter.cli",

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from karta_interpreter.base.errors import LuaRunError
 from karta_interpreter.base.k8s.quantity import Quantity
-from karta_interpreter.languages.lua.machine.kube import KUBE, misuse
+from karta_interpreter.languages.lua.machine.kube import KUBE
 from tests.support.rows import rows
 
 _SYNTAX = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -237,35 +237,3 @@ def test_refused(function: str, arguments: tuple[Any, ...], message: str) -> Non
     with pytest.raises(LuaRunError) as refused:
         KUBE[function](*arguments)
     assert str(refused.value) == message
-
-
-@rows(
-    ("function", "arguments", "said"),
-    [
-        pytest.param("accuratePodRequirements", (_pod(containers=[]),), "", id="a pod template"),
-        pytest.param("accuratePodRequirements", ({"metadata": {}},), "", id="an empty pod template"),
-        pytest.param(
-            "accuratePodRequirements", (_pod(template=_pod(containers=[])),), "pass its spec.template", id="object"
-        ),
-        pytest.param(
-            "accuratePodRequirements", ({"template": _pod(containers=[])},), "pass its template", id="its spec"
-        ),
-        pytest.param(
-            "accuratePodRequirements",
-            ({"containers": [{"name": "a"}]},),
-            "write {spec = …} around",
-            id="the spec of a pod",
-        ),
-        pytest.param("accuratePodRequirements", ({"replicas": 1},), "its spec.containers are read", id="another table"),
-        pytest.param("getPodDependencies", (_pod(volumes=[]), "shop"), "", id="a template and a namespace"),
-        pytest.param("getPodDependencies", (_pod(volumes=[]), None), "which means default", id="no namespace"),
-        pytest.param("getResourceQuantity", (None,), "of nil is 0", id="no quantity"),
-        pytest.param("getResourceQuantity", ("1",), "", id="a quantity"),
-        pytest.param("resourceAdd", (None, "1"), "", id="a sum with nil"),
-    ],
-)
-def test_misuse_is_named(function: str, arguments: tuple[Any, ...], said: str) -> None:
-    text = misuse(function, *arguments)
-
-    assert said in text
-    assert bool(said) == bool(text)

@@ -56,21 +56,6 @@ def test_scripts_are_merged_by_kind(
     assert {gvk: _names(scripts) for gvk, scripts in by_kind.items()} == expected
 
 
-@rows(
-    ("kind", "hints"),
-    [
-        pytest.param("Job", [], id="a kind"),
-        pytest.param("JOB", ["did you mean Job?"], id="other letters"),
-        pytest.param("Jobs", ["did you mean Job?"], id="several"),
-        pytest.param("Task", [], id="another kind"),
-    ],
-)
-def test_kind_that_is_nearly_a_known_one_is_found(kind: str, hints: list[str]) -> None:
-    _, findings = merge([_customization("a", "Retain", gvk=_JOB._replace(kind=kind))], [_JOB, _POD])
-
-    assert [(each.severity, each.hint) for each in findings] == [(Severity.WARNING, hint) for hint in hints]
-
-
 def test_conflict_names_both_customizations() -> None:
     _, conflicts = merge(
         [_customization("b", "Retain", "InterpretDependency"), _customization("a", "Retain", "InterpretDependency")]

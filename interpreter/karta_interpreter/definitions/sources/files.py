@@ -308,7 +308,7 @@ def overrides_of(folders: Iterable[Folder[OverrideFile]]) -> Overrides:
     """Return the scripts of all folders. As in Karmada, customizations of one kind are merged by name."""
     folders = tuple(folders)
     served = (entry for folder in folders for file in folder.files.values() for entry in file.served)
-    scripts, conflicts = merge(served, catalogue_kinds())
+    scripts, conflicts = merge(served)
     quarantined = (quarantine for folder in folders for quarantine in folder.quarantined())
     return Overrides(scripts, tuple(conflicts), tuple(quarantined))
 

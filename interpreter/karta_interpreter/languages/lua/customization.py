@@ -4,12 +4,11 @@ Their shape follows ``pkg/apis/config/v1alpha1/resourceinterpretercustomization_
 ``pkg/resourceinterpreter/customized/declarative/configmanager/{manager,accessor}.go``.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
-from karta_interpreter.base.findings import Finding, Severity, almost, closest, error, escaped, warning
+from karta_interpreter.base.findings import Finding, Severity, error, escaped, warning
 from karta_interpreter.base.ignores import Ignore, placed_objects, unignored
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, type_name
 from karta_interpreter.base.karmada import API_VERSION, SLOTS
@@ -27,14 +26,6 @@ _FIELDS: tuple[tuple[Path, tuple[str, ...]], ...] = (
     (("spec",), ("target", "customizations")),
     (_TARGET, ("apiVersion", "kind")),
 )
-_OTHERS = {
-    "Karta": "a Karta is given with -f or --kartas, and `validate` checks it",
-    "ConfigMap": "write each of its scripts below luaScript; InterpretHealth returns true or false, no status",
-    "a string": "write a script below luaScript of a ResourceInterpreterCustomization",
-    "an object": "cases and lists of tests stay out of it: `test FOLDER` runs cases below testdata",
-}
-_EACH = "a customization is for one kind: write target: {apiVersion: VERSION, kind: KIND}, and another one behind ---"
-_of_kind = partial(warning, "kind-of-resource", (*_TARGET, "kind"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,62 +76,15 @@ def load_customizations(text: str, source: str) -> list[LoadedCustomization]:
     return [_load(*obj) for obj in objects]
 
 
-def misspelt(group: str, kind: str, known: Iterable[GVK]) -> str:
-    """Return the known kind of that group that has almost this name, or "" for a known kind.
-
-    If the group is one of Kubernetes, or looks like another one, it may be the kind of that name there.
-
-    >>> misspelt("batch", "Cronjobs", [GVK("batch", "v1", "CronJob")])
-    'CronJob'
-    >>> misspelt("kruise.io", "CloneSet", [GVK("apps.kruise.io", "v1alpha1", "CloneSet")])
-    'CloneSet of apps.kruise.io'
-    """
-    names = sorted({gvk.kind for gvk in known if gvk.group == group})
-    if kind in names:
-        return ""
-    letters = kind.lower().removesuffix("s")
-    candidates = (
-        *(
-            name
-            for name in names
-            if name.lower().removesuffix("s") == letters
-            # A project may have a kind Job, and another one JobSet.
-            or (almost(kind, (name,)) and kind not in name and name not in kind)
-        ),
-        *(
-            f"{kind} of {gvk.group}"
-            for gvk in known
-            if gvk.kind == kind
-            and ("." not in group or gvk.group.endswith(f".{group}") or closest(group, (gvk.group,)))
-        ),
-        "",
-    )
-    return candidates[0]
-
-
-def merge(
-    customizations: Iterable[LoadedCustomization], known: Collection[GVK] = ()
-) -> tuple[Mapping[GVK, Scripts], list[Finding]]:
-    """Return the scripts of each kind, and the conflicts between customizations and kinds that are ``misspelt``.
+def merge(customizations: Iterable[LoadedCustomization]) -> tuple[Mapping[GVK, Scripts], list[Finding]]:
+    """Return the scripts of each kind, and the conflicts between customizations.
 
     For each operation the first script in the order of the customizations' names wins. Only for InterpretDependency
     all scripts run. For any other operation Karmada's webhook refuses a second script, so it is an error here.
     """
     by_kind: dict[GVK, list[Script]] = {}
     in_order = sorted(customizations, key=lambda loaded: loaded.name)
-    conflicts = [
-        _of_kind(
-            f"{loaded.gvk.api_version} has no kind {loaded.gvk.kind} that is known",
-            f"did you mean {meant}?",
-            source=loaded.source,
-            line=loaded.line,
-            column=1 if loaded.line else 0,
-        )
-        for loaded in in_order
-        if loaded.gvk
-        and (meant := misspelt(loaded.gvk.group, loaded.gvk.kind, known))
-        and not loaded.gvk.kind[0].islower()
-    ]
+    conflicts = list[Finding]()
     for gvk, script in ((loaded.gvk, script) for loaded in in_order if loaded.gvk for script in loaded.scripts):
         scripts_of_kind = by_kind.setdefault(gvk, [])
         winner = next((other for other in scripts_of_kind if other.operation == script.operation), None)
@@ -162,14 +106,7 @@ def merge(
 
 def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> LoadedCustomization:
     if not is_customization(value):
-        finding = position.locate(
-            error(
-                "not-a-customization",
-                (),
-                f"not a {KIND}, got {_what(value)}",
-                _OTHERS.get(str(edit.get(value, ("kind",), type_name(value))), "an object is given as FILE"),
-            )
-        )
+        finding = position.locate(error("not-a-customization", (), f"not a {KIND}, got {_what(value)}"))
         return LoadedCustomization(_name(value), None, Scripts(), (finding,), position.source)
     name, (gvk, about_target) = _name(value), target_of(value)
     customizations = edit.get(value, CUSTOMIZATIONS)
@@ -209,28 +146,10 @@ def _shape_findings(value: Object) -> Iterator[Finding]:
     if value.get("apiVersion") != API_VERSION:
         message = f"there is no {KIND} in {value.get('apiVersion') or 'no group'}"
         yield error("schema", ("apiVersion",), message, f"write apiVersion: {API_VERSION}")
-    if not _name(value):
-        yield warning(
-            "no-name",
-            ("metadata", "name"),
-            "it has no name",
-            "customizations of one kind are merged in the order of their names",
-        )
     for path, fields in _FIELDS:
         section = edit.get(value, path)
         if isinstance(section, dict):
-            instead = {
-                **dict.fromkeys(("target", "customizations"), "it below spec: indent it"),
-                **dict.fromkeys((slot.field.lower() for slot in SLOTS.values()), "it below spec.customizations"),
-                **dict.fromkeys(("group", "version"), _api_version(section)),
-            }
-            yield from unknown_fields(section, fields, path, instead)
-
-
-def _api_version(target: Object) -> str:
-    """Return the apiVersion of a target that has group and version, as the kind of a Karta."""
-    group, version = (target.get(name, name.upper()) for name in ("group", "version"))
-    return f"apiVersion: {group}/{version}" if group else f"apiVersion: {version}"
+            yield from unknown_fields(section, fields, path)
 
 
 def target_of(value: Object) -> tuple[GVK | None, list[Finding]]:
@@ -238,24 +157,18 @@ def target_of(value: Object) -> tuple[GVK | None, list[Finding]]:
     target = edit.get(value, _TARGET)
     if not isinstance(target, dict):
         message = "it names no kind" if target is None else f"it must be an object, not {type_name(target)}"
-        return None, [error("no-target", _TARGET, message, _EACH if target else "add the kind's apiVersion and kind")]
-    if wrong := [name for name in ("apiVersion", "kind") if not (isinstance(target.get(name), str) and target[name])]:
-        actual = {name: type_name(target[name]) if target.get(name) else "missing or empty" for name in wrong}
-        hints = {"apiVersion": f"write {_api_version(target)}"}
-        return None, [
-            error(
-                "no-target",
-                (*_TARGET, name),
-                f"{name} must be a string, but is {actual[name]}",
-                _EACH if isinstance(target.get(name), list) else hints.get(name, "write the kind as manifests do"),
-            )
-            for name in wrong
-        ]
+        return None, [error("no-target", _TARGET, message, "add the kind's apiVersion and kind")]
+    wrong = list[Finding]()
+    for name in ("apiVersion", "kind"):
+        if not (isinstance(target.get(name), str) and target[name]):
+            actual = type_name(target[name]) if target.get(name) else "missing or empty"
+            wrong.append(error("no-target", (*_TARGET, name), f"{name} must be a string, but is {actual}"))
+    if wrong:
+        return None, wrong
     if "." in target["apiVersion"] and "/" not in target["apiVersion"]:
         hint = f"write {target['apiVersion']}/VERSION, as the kind's objects do"
         return None, [error("no-target", (*_TARGET, "apiVersion"), "it is a group without a version", hint)]
-    small = _of_kind(f"{target['kind']} is not spelled as a kind", "write the kind as manifests do")
     try:
-        return GVK.of(target), [small] if target["kind"][0].islower() else []
+        return GVK.of(target), []
     except InterpretationError as err:
         return None, [error("no-target", (*_TARGET, "apiVersion"), str(err))]

@@ -1,7 +1,7 @@
 """From the scripts of a customization, by Karmada's field names, to scripts by operation."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from karta_interpreter.base.errors import LuaError
-from karta_interpreter.base.findings import Finding, Severity, Span, did_you_mean, error, warning
+from karta_interpreter.base.findings import Finding, Severity, Span, error, hints, warning
 from karta_interpreter.base.k8s import JSON, Path, type_name
 from karta_interpreter.base.karmada import SLOTS, Operation
 from karta_interpreter.base.positions import Lines, SourcePosition
@@ -63,26 +63,12 @@ def read_scripts(
     return ScriptReading(Scripts(reader.scripts), tuple(reader.findings), frozenset(reader.broken))
 
 
-def unknown_fields(
-    value: Iterable[str], known: Collection[str], path: Path, instead: Mapping[str, str] | None = None
-) -> Iterator[Finding]:
-    """Yield a finding for each field that is not a known one. ``instead`` says what to write for some of them."""
-    written = dict(instead or ()) | {
-        name.lower(): slot.field
-        for operation, slot in SLOTS.items()
-        if slot.field in known
-        for name in (operation, operation.removeprefix("Interpret"), slot.function)
-    }
-    yield from (
-        error(
-            "unknown-field",
-            (*path, field),
-            f"there is no field {field}",
-            f"write {written[field.lower()]}" if field.lower() in written else did_you_mean(field, known),
-        )
-        for field in value
-        if field not in known
-    )
+def unknown_fields(names: Iterable[str], known: Collection[str], path: Path) -> Iterator[Finding]:
+    """Yield a finding for each field that is not a known one."""
+    hint = hints(known)
+    for name in names:
+        if name not in known:
+            yield error("unknown-field", (*path, name), f"there is no field {name}", hint(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +96,9 @@ class _Reader:
     def read(self, customizations: JSON, path: Path) -> None:
         """Read and judge the scripts of a customization."""
         if not isinstance(customizations, dict):
-            hint = "write such as healthInterpretation: {luaScript: …}, without a dash"
-            self._report(error("schema", path, f"must be an object, not {type_name(customizations)}", hint))
+            self._report(error("schema", path, f"must be an object, not {type_name(customizations)}"))
             return
-        meant = dict.fromkeys(("customizations", "spec"), "what is below customizations, in its place") | {
-            field.lower(): f"{known.field}, and below it {_SCRIPT}" if isinstance(slot, str) else known.field
-            for field, slot in customizations.items()
-            for known in SLOTS.values()
-            if field not in ("customizations", "spec") and f"function {known.function}(" in str(slot)
-        }
-        self._report(*unknown_fields(customizations, _OPERATIONS, path, meant))
+        self._report(*unknown_fields(customizations, _OPERATIONS, path))
         slots = {field: slot for field, slot in customizations.items() if field in _OPERATIONS}
         if customizations.keys() == slots.keys() and all(slot is None for slot in slots.values()):
             hint = f"delete it, so that a Karta answers, or write one of: {', '.join(_OPERATIONS)}"
@@ -130,8 +109,7 @@ class _Reader:
     def _read_slot(self, operation: str, slot: JSON, path: Path) -> None:
         if not isinstance(slot, dict):
             message = f"must be an object with the field {_SCRIPT}, not {type_name(slot)}"
-            hint = f"write `{_SCRIPT}: |` above it, and indent it" if isinstance(slot, str) else ""
-            self._break(operation, error("schema", path, message, hint))
+            self._break(operation, error("schema", path, message))
             return
         self._report(*unknown_fields(slot, (_SCRIPT,), path))
         text = slot.get(_SCRIPT)
@@ -141,13 +119,9 @@ class _Reader:
             hint = "Karmada takes it for none; remove it"
             self._report(warning("empty-script", (*path, _SCRIPT), "the script is empty", hint))
         else:
-            message = (
-                f"the field {_SCRIPT} must be a string, but is {type_name(text) if _SCRIPT in slot else 'missing'}"
-            )
-            self._break(
-                operation,
-                error("schema", path, message, f"write the script itself behind `{_SCRIPT}: |`" if text else ""),
-            )
+            actual = type_name(text) if _SCRIPT in slot else "missing"
+            message = f"the field {_SCRIPT} must be a string, but is {actual}"
+            self._break(operation, error("schema", path, message))
 
     def _read_script(self, operation: str, text: str, path: Path) -> None:
         lines = self.place.lines_of(path, text) if self.place else None
@@ -190,9 +164,9 @@ def _lint(operation: str, text: str, name: str) -> list[Lint]:
         return []
     try:
         return [Lint(*fields) for fields in run_job(Job(["lint", text, operation], name, is_lint=True))]
-    except LuaError as err:
-        # No error: a script that no process was free for may be right, and is tried when it is called.
-        return [Lint("warning", "lua-unchecked", f"it could not be checked: {err}")]
+    except LuaError:
+        # No process was free, or the script is too much for one. It is tried when it is called.
+        return []
 
 
 def _finding(script: Script, lint: Lint, path: Path, lines: Lines | None) -> Finding:

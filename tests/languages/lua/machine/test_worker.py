@@ -58,7 +58,6 @@ def test_process_imports_little() -> None:
     unneeded = {
         "karta_interpreter.languages.jq",
         "karta_interpreter.base.sandbox",
-        "lark",
         "pydantic",
         "subprocess",
         "yaml",

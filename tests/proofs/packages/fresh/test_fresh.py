@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[4]
 OBJECT = ROOT / "tests" / "catalogue" / "manifests" / "raycluster.yaml"
 LARGEST = 60_000_000
 SERVER = {"aiohttp", "cryptography", "kubernetes-asyncio", "prometheus-client", "uvloop", "watchfiles"}
-BASE = {"click", "google-re2", "jq", "lark", "lupa", "msgspec", "orjson", "pydantic", "pyyaml"}
+BASE = {"click", "google-re2", "jq", "lupa", "msgspec", "orjson", "pydantic", "pyyaml"}
 OF_PIP = re.compile(r"pip|setuptools|pkg_resources|_distutils_hack|distutils-precedence|wheel-")
 
 

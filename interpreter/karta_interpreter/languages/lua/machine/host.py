@@ -18,7 +18,6 @@ import msgspec
 import orjson
 
 from karta_interpreter.base.errors import InterpreterError
-from karta_interpreter.base.findings import almost
 from karta_interpreter.base.k8s import JSON, Object
 from karta_interpreter.languages.lua.empty_tables import without_nulls
 from karta_interpreter.languages.lua.go_numbers import json_number
@@ -36,16 +35,14 @@ OnPrint: TypeAlias = Callable[[str], None]
 _MOST_PRINTED: Final = 256 * 1024
 _ESCAPED: Final = re.compile("[\udc80-\udcff]")
 _NULL: Final = b"null"
-_PARTS: Final = ("metadata", "spec", "status")
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class Host:
     """The functions for one machine. ``to_lua`` makes a table of JSON in Latin-1 text, without nulls."""
 
-    def __init__(self, kube: Kube, misuse: Callable[..., str], to_lua: Callable[[JSON], Any]) -> None:
-        self._kube, self._misuse = kube, misuse
-        self._to_lua = to_lua
+    def __init__(self, kube: Kube, to_lua: Callable[[JSON], Any]) -> None:
+        self._kube, self._to_lua = kube, to_lua
         self.begin({}, None)
 
     def functions(self) -> Iterator[tuple[str, Callable[..., object]]]:
@@ -62,7 +59,6 @@ class Host:
         yield "rest", self._rest_json
         yield "as_karmada_compiles", lambda code: as_karmada_compiles(code.encode("latin-1")).decode("latin-1")
         yield "print", self._print
-        yield "warn", self._warn
         yield "kube_names", lambda: tuple(self._kube)
         yield "own_names", lambda: tuple(self._own)
         yield "call_kube", lambda name, *arguments: self._called(partial(self._call_kube, name), arguments)
@@ -74,17 +70,11 @@ class Host:
         )
 
     def _call_kube(self, name: str, *arguments: JSON) -> list[JSON]:
-        self._warn(self._misuse(name, *arguments) if self._on_print else "")
         return [self._kube[name](*arguments)]
-
-    def _warn(self, text: str) -> None:
-        if text and text not in self._warnings:
-            self._warnings.add(text)
-            self._print(as_latin1(f"warning: {text}"))
 
     def begin(self, own: Own, on_print: OnPrint | None) -> None:
         """Begin a run."""
-        self._own, self._on_print, self._printed, self._warnings = own, on_print, 0, set[str]()
+        self._own, self._on_print, self._printed = own, on_print, 0
         self._objects: list[bytes | Object] = []
         self._rests: dict[int, dict[str, Any]] = {}
 
@@ -149,14 +139,6 @@ class Host:
         # Taken out: from now on the table of Lua has the field, and may change it.
         field = self._rest(number).pop(name if name.isascii() else _from_latin1(name), None)
         if field is None:
-            # Of the fields that are not read yet. One that was read is in the table of Lua.
-            if self._on_print and name not in self._warnings:
-                self._warnings.add(name)
-                rest = orjson.loads(msgspec.json.encode(self._rest(number)))
-                near = almost(name, rest) or next(
-                    (f"{part}.{name}" for part in _PARTS if isinstance(rest.get(part), dict) and name in rest[part]), ""
-                )
-                self._warn(f"the script names a field {name}, and the object has {near}: is that meant?" * bool(near))
             return None
         return self.give(_without_nulls_of(bytes(field)) if type(field) is msgspec.Raw else field)
 

@@ -7,14 +7,11 @@ from operator import add
 from typing import Final
 
 from karta_interpreter.base.errors import LuaRunError, QuantityError
-from karta_interpreter.base.findings import listed
 from karta_interpreter.base.k8s import (
     JSON,
     Counting,
     Object,
     Quantity,
-    get,
-    parts_of,
     pod_dependencies,
     pod_requirements,
 )
@@ -26,14 +23,6 @@ from karta_interpreter.languages.lua.results import lua_type, read_table
 
 # Messages are Karmada's, to the letter: they name `getPodRequirements` for `accuratePodRequirements`.
 _ZERO = Quantity(0)
-# Fields that only the spec of a pod has.
-_OF_PODS: Final = frozenset(
-    (
-        *("containers", "initContainers", "volumes", "nodeSelector", "tolerations", "affinity", "overhead"),
-        *("serviceAccountName", "serviceAccount", "imagePullSecrets", "resourceClaims", "priorityClassName"),
-    )
-)
-_PLACES: Final = ("template", "spec.template", "spec.jobTemplate.spec.template", "podTemplate", "spec.podTemplate")
 _KINDS = ("ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim")  # in Karmada's order
 
 
@@ -117,32 +106,6 @@ def _quantity(function: str, position: int, value: JSON) -> Quantity:
 
 def _bad_argument(function: str, position: int, expected: str, value: JSON) -> LuaRunError:
     return LuaRunError(f"bad argument #{position} to {function} ({expected} expected, got {lua_type(value)})")
-
-
-def misuse(function: str, table: JSON = None, namespace: JSON = "", *_: JSON) -> str:
-    """Return what looks wrong in the arguments of a function that takes them, or "".
-
-    >>> misuse("accuratePodRequirements", {"replicas": 1, "template": {"spec": {"containers": []}}})
-    'kube.accuratePodRequirements takes a pod template, and gets a table with replicas, template: pass its template'
-    """
-    fields = table if isinstance(table, dict) and function in ("accuratePodRequirements", "getPodDependencies") else {}
-    advice = {
-        **{f"pass its {path}": get(fields, (*path.split("."), "spec", "containers")) is not None for path in _PLACES},
-        "write {spec = …} around the spec of a pod": "containers" in fields,
-        "its spec.containers are read": True,
-    }
-    texts = {
-        f"kube.{function} takes a pod template, and gets a table with {listed(sorted(fields))}: "
-        f"{next(text for text, holds in advice.items() if holds)}": (
-            any(fields[field] for field in fields if field != "metadata")
-            and not any(name in _OF_PODS for name, _ in parts_of(fields.get("spec")))
-        ),
-        "kube.getResourceQuantity of nil is 0": function == "getResourceQuantity" and table is None,
-        "kube.getPodDependencies: the namespace is nil, which means default: pass desiredObj.metadata.namespace": (
-            function == "getPodDependencies" and namespace is None
-        ),
-    }
-    return next((text for text, holds in texts.items() if holds), "")
 
 
 KUBE: Final[Mapping[str, Callable[..., JSON]]] = {

@@ -1,18 +1,14 @@
-"""Errors and likely errors in a script that was compiled and not run."""
+"""Errors in a script that was compiled and not run, and what it reads and sets that nothing else does."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import LuaSyntaxError
-from karta_interpreter.base.findings import closest, did_you_mean
-from karta_interpreter.base.karmada import OWN_FUNCTIONS, SLOTS, ScriptField
-from karta_interpreter.languages.lua.machine.misread import IN_LINE, WORDS, misread
-from karta_interpreter.languages.lua.machine.names import METHODS, FunctionValue, Mention, Names
-from karta_interpreter.languages.lua.machine.syntax import Node, nodes_of
-from karta_interpreter.languages.lua.results import must_return
+from karta_interpreter.base.findings import closest, did_you_mean, listed
+from karta_interpreter.base.karmada import OWN_FUNCTIONS, SLOTS
+from karta_interpreter.languages.lua.machine.names import FunctionValue, Mention, Names
 
 FORBIDDEN: Final = frozenset(
     (
@@ -50,39 +46,9 @@ GLOBALS: Final = frozenset(
 )
 """Every global name. ``io``, ``debug`` and ``coroutine`` do not exist."""
 
-_PARAMETERS: Final = frozenset(
-    (
-        *("obj", "object", "desired", "observed", "items", "replicas", "replica", "runtimeObj"),
-        *(name for slot in SLOTS.values() for name in slot.parameters),
-    )
-)
-_FOREIGN: Final = {
-    **dict.fromkeys(("null", "NULL", "None", "none", "undefined"), "nil"),
-    "True": "true",
-    "False": "false",
-}
-# How Lua writes what other languages write by an operator, by the character that is no Lua.
-_OPERATORS: Final = {
-    "!": "other than is written `~=`, and the opposite `not`",
-    ">": "other than is written `~=`, and at least `>=`",
-    "&": "both of two is written `and`",
-    "|": "either of two is written `or`",
-    "+": "a sum is assigned as `x = x + 1`",
-    "-": "a difference is assigned as `x = x - 1`",
-    "=": "equal to is written `==`",
-    "?": "a choice is written `condition and value or other`, a default `value or other`",
-    "/": "a comment begins with `--`, and a whole quotient is `math.floor(a / b)`",
-    "[": "a list is written `{...}`",
-    "#": "a comment begins with `--`, and `#list` is the length of a list",
-    ":": "a key is written `{key = value}`, and a variable has no type",
-    "{": "a block begins with `then` or `do`, that of a function with nothing, and each ends with `end`",
-    ".": "a field is read by `.`, and `:` calls a function",
-}
-_COMMENT: Final = re.compile("--.*")
-_LITERALS: Final = frozenset(("text", "number", "boolean", "nil", "table"))
 # A suggestion compares a name with all others, and a script of 256 KiB can have thousands of both.
+_MOST_COMPARED: Final = 20
 _MOST_SHOWN: Final = 50
-_MOST_GUESSES: Final = 20
 
 
 class Lint(NamedTuple):
@@ -102,227 +68,76 @@ class Lint(NamedTuple):
 
 
 _warning: Final = partial(Lint, "warning")
+_error: Final = partial(Lint, "error")
 
 
 def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Lint]:
-    """Return all findings in the script of an operation, in the order of its lines. ``names_of`` compiles it."""
+    """Return the findings in the script of an operation, in the order of its lines. ``names_of`` compiles it.
+
+    They are the first 50, and of the others a fatal one, which decides whether the script can be run.
+    """
     try:
         names = names_of(text)
     except LuaSyntaxError as err:
-        return [_syntax_error(err, _COMMENT.sub("", text))]
-    nodes = nodes_of(text)
-    lints = [
-        *_function(operation, names),
-        *_globals(SLOTS[operation], names),
-        *_rejected(names),
-        *_habits(names),
-        *(_warning(*found) for found in misread(nodes)),
-    ]
-    if not any(found.fatal for found in lints):
-        lints += _wrong_returns(operation, nodes)
-    return _shortened(sorted(lints, key=attrgetter("line")))
-
-
-def _syntax_error(err: LuaSyntaxError, code: str) -> Lint:
-    line = code.split("\n")[err.line - 1][:500]
-    hint = (
-        next((hint for pattern, hint in IN_LINE.items() if pattern.search(line)), "")
-        or _OPERATORS.get(str(err).partition("near '")[2][:1])
-        or next((hint for pattern, hint in WORDS.items() if re.search(pattern, f"{code}\n{err}")), "")
-    )
-    return Lint("error", "lua-syntax", str(err), hint, err.line, fatal=True)
-
-
-def _habits(names: Names) -> Iterable[Lint]:
-    """Return the findings about names: kept values, and functions that nothing has."""
-    return (
-        *(
-            _warning(
-                "kept-value",
-                f"{name} keeps its value where the left side of `and` is false or nil, as in Karmada",
-                "write if ... then ... end, or assign to a new local",
-                line,
-                name,
-            )
-            for name, line in names.kept
-        ),
-        *(
-            _warning(
-                "script-misread",
-                f"nothing has a function {sign}{name}",
-                METHODS.get(
-                    name, "a field is read by `.`; a text has the functions of string, and only `:` calls them"
-                ),
-                line,
-                name,
-            )
-            for sign, (name, line), holder in (
-                *((":", mention, ":") for mention in names.methods),
-                *((".", *called) for called in names.called),
-            )
-            if name not in names.own_members
-            # A table that a function gets may have functions in its fields.
-            and (not holder or (name in METHODS if sign == "." else name not in frozenset().union(*MODULES.values())))
-        ),
-        *(
-            _warning(
-                "script-misread",
-                f"{module}.{name} is called by a dot: `:` passes what is before it as the first argument",
-                f"write {module}.{name}(…)",
-                line,
-                name,
-            )
-            for name, line in names.methods
-            for module, members in MODULES.items()
-            if name in members - names.own_members and module != "string"
-        ),
-    )
-
-
-def _wrong_returns(operation: str, nodes: Sequence[Node]) -> Iterator[Lint]:
-    """Yield the ends of the function of an operation that give something else than Karmada takes."""
-    named = SLOTS[operation].function
-    functions = [node for node in nodes if node.kind == "function" and node.parts[0].word == named]
-    if not functions:
-        return
-    body = functions[-1].parts[-1]
-    if operation != "InterpretComponent" and not _always_returns(body):
-        message = f"{named} may end without a return, so Karmada gets no answer"
-        line = functions[-1].line + functions[-1].text.count("\n", functions[-1].start, functions[-1].end)
-        yield _warning("no-return", message, "write return VALUE before this `end`", line, "end")
-    for node in nodes:
-        if node.kind == "return" and node.function is body.function and (what := _unexpected(operation, node)):
-            yield _warning("wrong-return", f"{must_return(operation)}, and this is {what}", "", node.line, "return")
-
-
-def _unexpected(operation: str, returned: Node) -> str:
-    """Name a literal that is returned, or return "" if it may be the answer of an operation."""
-    if not returned.parts:
-        # A whole without components is nil.
-        return "" if operation == "InterpretComponent" else "nothing"
-    value = returned.parts[0]
-    while value.kind == "binary" and value.word == "or":
-        value = value.parts[1]
-    kind = value.kind
-    if kind == "constant":
-        kind = "nil" if value.word == "nil" else "boolean"
-    if kind == "table" and operation in ("InterpretDependency", "InterpretComponent") and _is_entry(value):
-        return "one entry without the outer { }"
-    expected = {
-        "InterpretHealth": ("boolean",),
-        "InterpretReplica": ("number",),
-        "InterpretComponent": ("table", "nil"),
-    }
-    if kind not in _LITERALS or kind in expected.get(operation, ("table",)):
-        return ""
-    return kind if kind == "nil" else f"a {kind}"
-
-
-def _is_entry(table: Node) -> bool:
-    first = table.parts[0].parts if table.parts else ()
-    return bool(first[1:]) and first[0].kind == "text"
-
-
-def _always_returns(block: Node) -> bool:
-    """Return whether a block ends by a return, an error, or a loop that may have no end."""
-    if not block.parts:
-        return False
-    last = block.parts[-1]
-    if last.kind == "if":
-        has_else = last.parts[-1].kind == "block"
-        return has_else and all(
-            _always_returns(part.parts[-1] if part.kind == "clause" else part) for part in last.parts
-        )
-    if last.kind == "do":
-        return _always_returns(last.parts[0])
-    return last.kind in ("return", "while", "repeat", "goto") or (last.kind == "call" and last.parts[0].word == "error")
-
-
-def _shortened(lints: list[Lint]) -> list[Lint]:
-    """Return the first of many, and the first fatal one of the others. It decides whether the script can be run."""
-    shown, hidden = lints[:_MOST_SHOWN], lints[_MOST_SHOWN:]
-    if not hidden:
-        return shown
-    fatal = [finding for finding in hidden if finding.fatal][:1]
-    message = f"there are {len(hidden) - len(fatal)} more findings like these"
-    return [*shown, *fatal, _warning("more-findings", message, "", hidden[0].line, "")]
+        return [_error("lua-syntax", str(err), "", err.line, fatal=True)]
+    lints = [*_function(operation, names), *_assigned(names), *_unknown(names), *_rejected(names), *_kept(names)]
+    lints.sort(key=attrgetter("line"))
+    fatal = [finding for finding in lints[_MOST_SHOWN:] if finding.fatal]
+    return lints[:_MOST_SHOWN] + fatal[:1]
 
 
 def _function(operation: str, names: Names) -> Iterator[Lint]:
+    """Yield the finding about the function that an operation calls: it is missing, or takes other parameters."""
     name, parameters = SLOTS[operation].function, SLOTS[operation].parameters
+    declaration = f"write function {name}({', '.join(parameters)})"
+    of_name = [function for function in names.functions if function.name == name]
     # A function is global once the script has run, unless it is local or inside of another one.
-    function = next(
-        (
-            candidate
-            for candidate in reversed(names.functions)
-            if candidate.name == name and not (candidate.is_local or candidate.is_nested)
-        ),
-        None,
-    )
-    if function and not function.is_variadic and function.parameters != len(parameters):
-        message = f"{name} has {function.parameters} parameters, and is called with {len(parameters)} arguments"
-        yield _warning("parameter-count", message, _write(name, parameters), function.line, name)
-    elif function is None and name not in {mention.name for mention in names.assigned}:
-        yield _missing(name, parameters, names.functions)
+    callable_ones = [function for function in of_name if not (function.is_local or function.is_nested)]
+    if callable_ones:
+        function = callable_ones[-1]
+        if not function.is_variadic and function.parameters != len(parameters):
+            message = f"{name} has {function.parameters} parameters, and is called with {len(parameters)} arguments"
+            yield _warning("parameter-count", message, declaration, function.line, name)
+    elif name not in {mention.name for mention in names.assigned}:
+        yield _missing(name, declaration, of_name or names.functions)
 
 
-def _missing(name: str, parameters: Sequence[str], functions: Sequence[FunctionValue]) -> Lint:
+def _missing(name: str, declaration: str, functions: Sequence[FunctionValue]) -> Lint:
     """Return the finding about a script without its function. Karmada finds that out when it runs the script."""
-    error = partial(Lint, "error", "missing-function", f"there is no function {name}", fatal=True)
-    for other in functions:
-        if other.name == name:
-            hint = "it is local; remove `local`" if other.is_local else "it is defined inside of another function"
-            return error(hint, other.line, name)
-    fields = {slot.function: slot.field for slot in SLOTS.values()}
-    suggestion = closest(name, [other.name for other in functions if not (other.is_local or other.name in fields)])
-    for other in functions:
-        if other.name == suggestion:
-            return error(f"rename {suggestion}", other.line, suggestion)
-    misplaced = (f"{other.name} belongs below {fields[other.name]}" for other in functions if other.name in fields)
-    return error("; ".join((_write(name, parameters), *misplaced)))
+    missing = partial(Lint, "error", "missing-function", f"there is no function {name}", fatal=True)
+    suggestion = closest(name, [function.name for function in functions])
+    for function in functions:
+        if function.name == name:
+            return missing("it is local" if function.is_local else "it is inside of another one", function.line, name)
+        if function.name == suggestion:
+            return missing(f"rename {suggestion}", function.line, suggestion)
+    return missing(declaration)
 
 
-def _write(name: str, parameters: Sequence[str]) -> str:
-    return f"write function {name}({', '.join(parameters)})"
+def _assigned(names: Names) -> Iterator[Lint]:
+    """Yield the finding about the global variables that a script sets."""
+    first = {mention.name: mention.line for mention in reversed(names.assigned)}
+    if not first:
+        return
+    in_order = sorted(first, key=lambda name: first[name])
+    message = "in Karmada a global variable stays for whatever script runs next"
+    hiding = [name for name in in_order if name in GLOBALS]
+    if hiding:
+        message = f"{message}, and {listed(hiding)} of Lua is lost to it"
+    name = (hiding or in_order)[0]
+    yield _warning("global-variable", f"{listed(in_order)}: {message}", "write local", first[name], name)
 
 
-def _globals(slot: ScriptField, names: Names) -> Iterator[Lint]:
-    yield from (
-        _warning(
-            "global-variable",
-            f"{name} hides Lua's own, in Karmada for whatever script runs next, too"
-            if name in GLOBALS
-            else f"{name} is global: in Karmada it stays for whatever script runs next",
-            f"write local {name}",
-            line,
-            name,
-        )
-        for name, line in _first_of_each(names.assigned)
-    )
+def _unknown(names: Names) -> Iterator[Lint]:
+    """Yield a finding for each global name that is read and that nothing sets, at its first place."""
     script_globals = names.own
-    holders = {mention.name.partition(".")[0] for mention in names.read if "." in mention.name}
-    unknown = _first_of_each(reading for reading in names.read if not _is_known(reading.name, names, script_globals))
-    for number, (name, line) in enumerate(unknown):
-        suggestion = _guess(name, script_globals | names.locals) if number < _MOST_GUESSES else ""
-        module, _, member = name.rpartition(".")
-        library = next((other for other, members in MODULES.items() if member in members and not module), "")
-        elsewhere = "" if library in _LIBRARIES else f', behind local {library} = require("{library}")'
-        hints = {
-            f'write local {name} = require("{name}")': name in MODULES,
-            "it is local to another function or block, or set below: set it above, or pass it as a parameter": name
-            in names.locals,
-            f"the function gets what its parameters name: {_write(slot.function, slot.parameters)}": (
-                name in _PARAMETERS and suggestion not in names.locals
-            ),
-            METHODS.get(member, ""): member in METHODS,
-            f"write {library}.{member}{elsewhere}": library,
-            f'a text stands in quotes: "{name}"': name[0].isupper() and suggestion not in names.locals | script_globals,
-            f"did you mean {suggestion}?": suggestion,
-            "the libraries are math, os, string and table": name in holders,
-            f"a script may call: {', '.join(sorted(MODULES.get(module, ())))}": module,
-            'set it by `local`; a key with another sign than _ is written `["a-b"]`': True,
-        }
-        hint = next(hint for hint, holds in hints.items() if holds)
+    known = sorted(script_globals | names.locals | GLOBALS)
+    unknown = dict[str, int]()
+    for name, line in names.read:
+        if not _is_known(name, names, script_globals):
+            unknown.setdefault(name, line)
+    for number, (name, line) in enumerate(unknown.items()):
+        hint = _meant(name, known) if number < _MOST_COMPARED else ""
         yield _warning("unknown-global", f"{name} is nil: nothing sets it", hint, line, name)
 
 
@@ -330,35 +145,39 @@ def _is_known(name: str, names: Names, script_globals: set[str]) -> bool:
     """Return whether something sets a global, or a member of a module, as ``os.getenv``."""
     module, _, member = name.partition(".")
     # A member that is set on any table counts as known: no finding is better than a wrong one.
-    return (name in script_globals or name in GLOBALS or member in names.own_members) or (
-        bool(member) and (module in script_globals or module not in MODULES or member in MODULES[module])
-    )
+    if name in script_globals or name in GLOBALS or member in names.own_members:
+        return True
+    return bool(member) and (module in script_globals or module not in MODULES or member in MODULES[module])
 
 
-def _guess(name: str, names: set[str]) -> str:
+def _meant(name: str, known: Sequence[str]) -> str:
+    """Return the hint for an unknown global, or for a member that a module has not."""
     module, _, member = name.partition(".")
-    suggestion = closest(member, MODULES[module]) if member else ""
-    alone = "" if member else _FOREIGN.get(module) or closest(module, names | GLOBALS)
-    return f"{module}.{suggestion}" if suggestion else alone
+    if member:
+        return did_you_mean(member, sorted(MODULES[module]))
+    if module in MODULES:
+        return f'write local {name} = require("{name}")'
+    suggestion = closest(name, known)
+    return f"did you mean {suggestion}?" if suggestion else ""
 
 
 def _rejected(names: Names) -> Iterator[Lint]:
+    """Yield a finding for each call of a function that Karmada has forbidden, and for each unknown module."""
     script_globals = names.own
-    called = [*names.read, *(Mention(f"string.{name}", line) for name, line in names.methods)]
-    yield from (
-        Lint(
-            "error", "forbidden-function", f"Karmada does not allow {name}: it fails when it is called", "", line, name
-        )
-        for name, line in sorted(dict.fromkeys(called), key=lambda mention: mention.line)
-        if name in FORBIDDEN and name not in script_globals and name.partition(".")[2] not in names.own_members
-    )
-    yield from (
-        Lint("error", "unknown-module", f"there is no module {name}", did_you_mean(name, MODULES), line, name)
-        for name, line in names.required
-        if name not in MODULES and name != "_G"
-    )
+    called = dict.fromkeys([*names.read, *(Mention(f"string.{name}", line) for name, line in names.methods)])
+    for name, line in called:
+        if name in FORBIDDEN and name not in script_globals and name.partition(".")[2] not in names.own_members:
+            message = f"Karmada does not allow {name}: it fails when it is called"
+            yield _error("forbidden-function", message, "", line, name)
+    for number, (name, line) in enumerate(names.required):
+        if name not in MODULES and name != "_G":
+            hint = did_you_mean(name, sorted(MODULES)) if number < _MOST_COMPARED else ""
+            yield _error("unknown-module", f"there is no module {name}", hint, line, name)
 
 
-def _first_of_each(mentions: Iterable[Mention]) -> Iterable[Mention]:
-    # From the end, so that the first of each stays.
-    return reversed({mention.name: mention for mention in reversed([*mentions])}.values())
+def _kept(names: Names) -> Iterable[Lint]:
+    """Yield a finding for each local that keeps its value in Karmada, and gets another one in Lua 5.2."""
+    for name, line in names.kept:
+        message = f"{name} keeps its value where the left side of `and` is false or nil, as in Karmada"
+        hint = "write if ... then ... end, or assign to a new local"
+        yield _warning("kept-value", message, hint, line, name)

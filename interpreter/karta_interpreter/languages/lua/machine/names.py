@@ -14,43 +14,6 @@ _BRACKETS: Final = frozenset("([{")
 _OPENERS: Final = frozenset(("for", "do", "then", "else", *_BRACKETS))
 # A ``repeat`` opens no block here, because its condition reads the locals of its body.
 _CLOSERS: Final = frozenset(("end", "elseif", "else", ")", "]", "}"))
-METHODS: Final = {
-    **dict.fromkeys(("push", "append", "add", "insert", "extend"), "write table.insert(list, value)"),
-    **dict.fromkeys(("size", "count", "len", "length"), "the length of a list or a text is written #value"),
-    **dict.fromkeys(("split", "match_all"), "write for part in string.gmatch(text, pattern) do"),
-    **dict.fromkeys(
-        ("keys", "items", "entries", "values", "forEach", "map", "filter", "range", "enumerate", "any", "all", "some"),
-        "write for key, value in pairs(object) do",
-    ),
-    "join": "write table.concat(list, separator)",
-    **dict.fromkeys(("toString", "str", "String"), "write tostring(value)"),
-    **dict.fromkeys(("int", "float", "parseInt", "parseFloat", "Number"), "write tonumber(text)"),
-    **dict.fromkeys(("get", "hasOwnProperty", "has"), "write (object.field or DEFAULT), or object.field ~= nil"),
-    **dict.fromkeys(
-        ("includes", "contains", "startsWith", "startswith", "indexOf", "Contains", "HasPrefix"),
-        "write string.find(text, part, 1, true) ~= nil, and `== 1` if it must begin with it",
-    ),
-    **dict.fromkeys(
-        ("endsWith", "endswith", "HasSuffix"), 'write string.sub(text, -3) == "end", with the length of the end'
-    ),
-    **dict.fromkeys(("toLowerCase", "ToLower"), "write string.lower(text)"),
-    **dict.fromkeys(("toUpperCase", "ToUpper"), "write string.upper(text)"),
-    **dict.fromkeys(("strip", "trim"), 'write string.match(text, "^%s*(.-)%s*$")'),
-    **dict.fromkeys(("replace", "replaceAll"), "Karmada allows no string.gsub; cut with string.match or string.sub"),
-    **dict.fromkeys(("deepcopy", "deepCopy", "DeepCopy", "copy", "clone"), "assign the table itself"),
-    **dict.fromkeys(("isinstance", "typeof", "instanceof"), 'write type(x) == "table"'),
-    **dict.fromkeys(("abs", "floor", "ceil", "round", "sum"), "write math.abs(x), math.floor(x) or math.ceil(x)"),
-    **dict.fromkeys(("f", "format", "sprintf", "Sprintf", "printf", "fmt"), 'write string.format("%s", x), or a .. b'),
-    "unpack": "write unpack(list)",
-    "pack": "write {...}",
-    **dict.fromkeys(
-        ("getenv", "clock", "open"), "a script gets its objects, and has nothing of the machine but os.time"
-    ),
-    **dict.fromkeys(("tointeger", "trunc"), "write math.floor(x)"),
-    **dict.fromkeys(("log", "console", "echo", "println"), "write print(x)"),
-    **dict.fromkeys(("json", "JSON", "yaml", "cjson"), "a script gets its objects as tables, and parses no text"),
-}
-"""Hints for functions of other languages, by their names."""
 _AROUND: Final = (("", "", 0),) * 4
 
 
@@ -76,15 +39,13 @@ class FunctionValue(NamedTuple):
 class Names:
     """Every name of a script, in the order of its text. ``locals`` has the locals of all functions, for hints.
 
-    ``called`` has the fields that are called, each with the name that it is a field of, or "". ``kept`` has the locals
-    that keep their value in Karmada but get another one here.
+    ``kept`` has the locals that keep their value in Karmada but get another one here.
     """
 
     functions: list[FunctionValue] = field(default_factory=list)
     assigned: list[Mention] = field(default_factory=list)
     read: list[Mention] = field(default_factory=list)
     methods: list[Mention] = field(default_factory=list)
-    called: list[tuple[Mention, str]] = field(default_factory=list)
     required: list[Mention] = field(default_factory=list)
     kept: list[Mention] = field(default_factory=list)
     own_members: set[str] = field(default_factory=set)
@@ -172,9 +133,6 @@ class _Reader:
         further, before, name, after, behind = self.words[at - 2 : at + 3]
         mention, opener = Mention(name, self._lines[at]), self._open[-1][0]
         if before == "." and further != "_G":
-            holder = "" if self.words[at - 3] == "." else further
-            if after == "(" and (not holder or (self._is_local(holder) and holder not in self._modules)):
-                self.names.called.append((mention, holder))
             self.names.own_members.update([name] if after == "=" and not self._is_local(further) else ())
         elif before == ":" and further != ":":
             self.names.methods.append(mention)

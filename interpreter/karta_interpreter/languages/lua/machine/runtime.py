@@ -19,8 +19,7 @@ Nothing here limits a script: a machine runs in a process that has limits of its
 """
 
 import math
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from pkgutil import get_data
 from random import getrandbits
@@ -44,61 +43,6 @@ _LOAD: Final = "local text, machine, host = ... assert(load(text, '=[library]'))
 _EMPTY: Final = "local globals = _G for name in next, globals do globals[name] = nil end"
 _MOST_CHUNKS: Final = 200
 _SEED_BITS: Final = 30
-# What to write instead, by the message of Lua, which has no other name for its errors.
-_HINTS: Final = {
-    re.compile(r"perform arithmetic on .*nil value|compare (?:nil|number) with (?:nil|number)"): (
-        "an absent field is nil: read `(x or 0)`; so is `tonumber` of a text such as 500m: read a quantity by "
-        "`kube.getResourceQuantity(text)`"
-    ),
-    re.compile("concat operation between .*nil"): 'an absent field is nil: read `(x or "")`',
-    re.compile(r"attempt to index .*nil value|to i?pairs \(table expected, got nil"): (
-        "an absent field is nil: test it by `if`, read `(x or {})`, or set it before: `x = x or {}`"
-    ),
-    re.compile(r"\(number expected, got (?:nil|no value)"): "an absent field is nil: read `(x or 0)`",
-    re.compile(r"\(number expected, got string"): (
-        "a text is no number: read it by `tonumber(text)`, and a quantity by `kube.getResourceQuantity(text)`"
-    ),
-    re.compile(r"\(string expected, got (?:nil|no value)"): 'an absent field is nil: read `(x or "")`',
-    re.compile("attempt to index .*number value"): "a number has no fields: compare the order of the parameters",
-    re.compile("get length of .*number value"): "a number has no length: read it without #",
-    re.compile(r"get length of .*nil value|to getn \(table expected, got nil"): (
-        "an absent list is nil: read `#(x or {})`"
-    ),
-    re.compile(
-        r"to (?:insert|remove|sort|concat) \(table expected, got nil"
-    ): "a list begins with `local list = {}`, one of an object with `x = x or {}`",
-    re.compile("attempt to call a table value"): "a table is no function: a loop goes through `ipairs(list)`",
-    re.compile("attempt to call .*nil value"): "there is no such function; `validate` names those that there are",
-    re.compile("arithmetic on .*string value"): (
-        "a text is no number: add quantities by `kube.resourceAdd(a, b)`, read one by "
-        "`kube.getResourceQuantity(text)`, a number by `tonumber(text)`, and take a date apart by string.match for "
-        "os.time{year = …}"
-    ),
-    re.compile(
-        "arithmetic on .*table value"
-    ): "a table is no number: add its fields, or the entries of a list, one by one",
-    re.compile("compare boolean with|compare (?:number|string) with boolean"): (
-        "two are compared at a time: `a < b and b < c`"
-    ),
-    re.compile("compare (?:string with number|number with string)"): (
-        "a text is no number: read it by `tonumber(text)`, a quantity by `kube.getResourceQuantity(text)`, "
-        "and take a date apart by string.match for os.time{year = …}"
-    ),
-    re.compile("cannot encode sparse array"): "the entries of a list are numbered from 1 without a gap",
-    re.compile("cannot encode mixed"): "a table is a list or an object, not both: look for `list.name = x`",
-    re.compile("cannot encode function"): "a function is returned; call it with `()`",
-    re.compile("cannot encode recursively"): "a table may be in a result once: copy it field by field",
-    re.compile("lua value to .*PodTemplateSpec"): "pass the pod template itself: it has spec.containers",
-    re.compile(
-        "to resourceAdd|cannot parse '"
-    ): 'write `kube.resourceAdd(a, b)` with quantities such as "512Mi" of memory and "500m" of cpu',
-    re.compile(r"to (?:accuratePodRequirements|getPodDependencies) \(table expected, got nil"): (
-        "an absent field is nil: look in the object for the name of the field with the pod template"
-    ),
-    re.compile("to accuratePodRequirements|^getPodRequirements"): "write `kube.accuratePodRequirements(podTemplate)`",
-    re.compile("getPodDependencies"): "write `kube.getPodDependencies(podTemplate, namespace)`",
-    re.compile("getResourceQuantity"): 'write `kube.getResourceQuantity("500m")`',
-}
 
 
 class TooLargeError(Exception):
@@ -119,7 +63,7 @@ class ScriptCall(NamedTuple):
 class Runtime:
     """A virtual machine for one thread. It must not be used again after MemoryError."""
 
-    def __init__(self, kube: Kube, misuse: Callable[..., str] = lambda *_: "") -> None:
+    def __init__(self, kube: Kube) -> None:
         # Lua 5.2 reads everything that gopher-lua reads, `goto` too, and the `_ENV` of a chunk can be set for each run.
         self._lua = lua52.LuaRuntime(
             encoding="latin-1",
@@ -129,7 +73,7 @@ class Runtime:
             attribute_filter=_refuse,
             overflow_handler=_as_float,
         )
-        self._host = Host(kube, misuse, partial(self._lua.table_from, recursive=True))
+        self._host = Host(kube, partial(self._lua.table_from, recursive=True))
         # The half of the machine that is written in Lua. Without `as_function` Lua has userdata for our functions, and
         # lupa would look up attributes on it.
         as_function = self._lua.eval("python.as_function")
@@ -198,8 +142,7 @@ def _error(outcome: str, details: Sequence[Any], function: str) -> BaseException
         case "missing", kind:
             return LuaRunError(f"{function} is not a function: {kind}")
     message, line = placed(decoded(str(details[0])))
-    hint = next((hint for pattern, hint in _HINTS.items() if pattern.search(message[:500])), "")
-    return LuaRunError(message, line=line or details[1], hint=hint)
+    return LuaRunError(message, line=line or details[1])
 
 
 def _syntax_error(problem: str | None) -> LuaSyntaxError:

@@ -20,10 +20,10 @@ import orjson
 from karta_interpreter.base.errors import LuaError, LuaRunError
 from karta_interpreter.base.k8s import JSON
 from karta_interpreter.base.karmada import SLOTS
-from karta_interpreter.languages.lua.machine.kube import KUBE, misuse
+from karta_interpreter.languages.lua.machine.kube import KUBE
 from karta_interpreter.languages.lua.machine.lint import lint
 from karta_interpreter.languages.lua.machine.runtime import Runtime, ScriptCall, TooLargeError
-from karta_interpreter.languages.lua.results import read_results, remarks
+from karta_interpreter.languages.lua.results import dropped, read_results
 
 if TYPE_CHECKING:
     from karta_interpreter.base.sandbox.child import Answer, Channel
@@ -83,9 +83,10 @@ class _Conversation:
         references = map(orjson.loads, arguments[: _REFERENCES.get(operation, 0)])
         returned = runtime.run(call)
         results = read_results(operation, returned, list(references))
-        values = map(orjson.loads, arguments)
-        for text in remarks(operation, list(values), returned, results, request.text) if request.prints else ():
-            self.send(b"P", f"warning: {text}")
+        # Only a person who asks for the printed text reads what Karmada leaves out.
+        if request.prints:
+            for path in sorted(dropped(dict(zip(results, returned, strict=False)), results)):
+                self.send(b"P", f"warning: Karmada drops {path}")
         return results
 
     def _ask(self, name: str, *arguments: JSON) -> tuple[JSON, ...]:
@@ -110,7 +111,7 @@ class _Conversation:
 
 def start() -> "Answer":
     """Make the machine. Its process ends when a script has used all of its memory."""
-    runtime = Runtime(KUBE, misuse)
+    runtime = Runtime(KUBE)
 
     def answer(channel: "Channel", _: bytes, request: bytes) -> None:
         _Conversation(channel).answer(runtime, request)

@@ -50,26 +50,6 @@ function Lazy.__index(object, name)
   return value
 end
 
--- Where Lua has nothing to give, because a script takes an object for a list.
-local function warn_of(use)
-  host.warn(use .. " an object: it goes through lists only, and pairs(object) through fields")
-end
-
-function Lazy.__len(object)
-  warn_of("# counts the entries of")
-  return rawlen(object)
-end
-
-function Lazy.__ipairs(object)
-  warn_of("ipairs gets")
-  return function(list, index)
-    local value = rawget(list, index + 1)
-    if value ~= nil then
-      return index + 1, value
-    end
-  end, object, 0
-end
-
 function Lazy.__newindex(object, name, value)
   if type(name) == "string" then
     take(number_of(object), name)
