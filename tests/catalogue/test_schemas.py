@@ -20,6 +20,7 @@ ALLOWED: Final = {
     ("CronWorkflow", "one schedule"): "objects of releases before 4.0",
     ("SparkApplication", "suspended before its first attempt"): "objects of releases after 1.0",
     ("SparkApplication", "suspended between two attempts"): "as above",
+    ("SparkCluster", "suspended before anything was made"): "as above",
     ("Experiment", "trials of a kind whose pods are not known"): "the trial of one kind has the fields of another one",
     ("AppWrapper", "kinds that the controller does not know"): "as above",
 }

@@ -97,7 +97,10 @@ BATCH: States = {
         "failed": FAILED,
         "no status yet": UNDEFINED,
     },
-    GVK("spark.apache.org", "v1", "SparkCluster"): _SPARK_CLUSTER,
+    GVK("spark.apache.org", "v1", "SparkCluster"): {
+        **_SPARK_CLUSTER,
+        "suspended before anything was made": SUSPENDED,
+    },
     GVK("spark.apache.org", "v1beta1", "SparkCluster"): _SPARK_CLUSTER,
     GVK("spark.apache.org", "v1", "SparkApplication"): {
         "submitted": INITIALIZING,

@@ -52,8 +52,8 @@ _BROADCAST_JOB = {
     "no node fits": INITIALIZING,
     "completed": COMPLETED,
     # Nodes are left that were not served.
-    "completed without some nodes": COMPLETED | DEGRADED,
-    "goes on after a failure": RUNNING | DEGRADED,
+    "completed without some nodes": COMPLETED,
+    "goes on after a failure": RUNNING,
     "failed": FAILED,
     "paused": SUSPENDED,
     "paused by a failure": DEGRADED,
@@ -94,7 +94,7 @@ _CLONE_SET = {
     "one pod down": INITIALIZING,
     "pods cannot be created": DEGRADED | INITIALIZING,
     # There are more than enough of them.
-    "pods cannot be deleted": DEGRADED | RUNNING,
+    "pods cannot be deleted": RUNNING,
     "pods cannot be updated": DEGRADED | INITIALIZING,
     # A condition outlives its cause.
     "a condition that is left from before": RUNNING,
@@ -123,9 +123,10 @@ _UNITED_DEPLOYMENT = {
     "only the subsets say how many": RUNNING,
     "only the subsets say how many, and one has fewer": INITIALIZING,
     # Its pods run on meanwhile.
-    "a subset cannot be provisioned": DEGRADED | RUNNING,
+    "a subset cannot be provisioned": RUNNING,
+    "a subset cannot be provisioned, and its pods are missing": DEGRADED | INITIALIZING,
     "a subset reports a failure": DEGRADED | INITIALIZING,
-    "a subset cannot be updated": DEGRADED | RUNNING,
+    "a subset cannot be updated": RUNNING,
     "a stuck update of Deployments": INITIALIZING,
     "scaled to zero": RUNNING,
     "no status yet": UNDEFINED,

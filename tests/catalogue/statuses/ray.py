@@ -72,7 +72,7 @@ RAY: States = {
     },
     GVK("ray.io", "v1", "RayService"): {
         "serving": RUNNING,
-        "the status is older than the spec": RUNNING,
+        "the status is older than the spec": INITIALIZING,
         # The RayCluster before serves while the next one starts, or never does.
         "an upgrade goes on": INITIALIZING,
         "an upgrade is taken back": INITIALIZING,
@@ -83,7 +83,7 @@ RAY: States = {
         "an application cannot be deployed": RUNNING | DEGRADED,
         "an application is being deployed": RUNNING,
         "it did not become ready in time": FAILED,
-        "refused": FAILED,
+        "refused": FAILED | INITIALIZING,
         "running, as older operators say it": RUNNING,
         "starting, as older operators say it": INITIALIZING,
         "no status yet": UNDEFINED,
@@ -92,8 +92,11 @@ RAY: States = {
         "suspended while it served": SUSPENDED,
         "suspended, and one RayCluster goes on": SUSPENDING,
         "suspended by its own switch": SUSPENDED,
-        "its own switch, and the service still runs": RUNNING | SUSPENDING,
+        "its own switch, and the service still runs": INITIALIZING | SUSPENDING,
         "resumed by its own switch": RESUMING,
+        "it waits for MultiKueue": SUSPENDED,
+        "an edit is refused while it serves": RUNNING | INITIALIZING,
+        "refused before it served": FAILED | INITIALIZING,
     },
     GVK("ray.io", "v1", "RayCronJob"): {
         "before the first run": RUNNING,
