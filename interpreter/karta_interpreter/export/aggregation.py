@@ -13,6 +13,7 @@ from karta_interpreter.definitions.karta import (
     OF_TEMPLATE,
     TRANSITIONAL,
     AggregateRule,
+    Definition,
     PathPattern,
     Status,
     StatusRules,
@@ -65,61 +66,85 @@ def aggregate(script: OperationScript) -> None:
 
 
 def _fields(script: OperationScript) -> dict[str, str]:
-    # The fields of the kind that the library reads, apart from empty ones.
+    """Return the fields of the kind that the library reads, apart from empty ones."""
     definition = script.definition
     rules = definition.annotations.aggregate
-    mappings = dict(definition.status.mappings) if definition.status else {}
-    meanings = _meanings(definition.status)
-    nested = {path: rule for path, rule in rules.items() if path[:-1] != ("status",)}
-    worst_first: list[JSON] = sorted({*mappings, Status.UNDEFINED}, key=ranks(definition))
-    projection = Projection()
-    status_match_reads(script.definition, projection)
-    projection_of_status = projection.at("status")
-    # Fields that are removed from each status have no function.
-    functions = (f"[{quoted(_key(path))}] = {_FUNCTIONS[rule]}" for path, rule in rules.items() if rule in _FUNCTIONS)
+    worst_first = _worst_first(definition)
     fields = {
         "statuses_of": matched_status(script, frozenset(Status) - {Status.UNDEFINED}),
         "worst_first": lua_value(worst_first),
         "undefined": quoted(str(worst_first.index(Status.UNDEFINED) + 1)),
-        "rules": f"{{{', '.join(functions)}}}",
+        "rules": _functions(rules),
         "removed": _fields_with(rules, OF_NO_CLUSTER),
-        "removed_paths": lua_value(
-            [[step or "[]" for step in path[1:]] for path, rule in nested.items() if rule in OF_NO_CLUSTER]
-        ),
+        "removed_paths": _removed_paths(rules),
         "kept": _fields_with(rules, {AggregateRule.OMIT}),
         "counters": _fields_with(rules, {AggregateRule.COUNTER}),
-        "kept_paths": lua_value(
-            [
-                {"path": path, "is_counter": rule is AggregateRule.COUNTER}
-                for (_, *path), rule in nested.items()
-                if rule in OF_TEMPLATE and None not in path
-            ]
-        ),
+        "kept_paths": _kept_paths(rules),
         "sums": _fields_with(rules, ADDING_UP),
         "of_cluster": _fields_with(rules, OF_A_CLUSTER),
         "anywhere": _fields_with(rules, {AggregateRule.ANY}, ("status", "conditions")),
-        "required": lua_value(
-            [{"path": path[1:], "value": value} for path, value in definition.annotations.required_status.items()]
-        ),
-        "outcomes": lua_value(
-            [
-                {
-                    "name": name,
-                    "announcement": announcement,
-                    "is_failure": not FAILING.isdisjoint(meanings.get((name, "True"), ())),
-                }
-                for name, announcement in definition.annotations.outcomes.items()
-            ]
-        ),
+        "required": _required(definition),
+        "outcomes": _outcomes(definition),
         "is_suspended": _suspended(script),
-        **(
-            {}
-            if projection.is_whole or projection_of_status.is_whole
-            else {"state_fields": _set(sorted(projection_of_status.fields))}
-        ),
+        "state_fields": _state_fields(definition),
         **_condition_fields(definition.status),
     }
-    return {field: value for field, value in fields.items() if field in _ALWAYS or value != "{}"}
+    return {field: value for field, value in fields.items() if value and (field in _ALWAYS or value != "{}")}
+
+
+def _worst_first(definition: Definition) -> list[JSON]:
+    statuses = {Status.UNDEFINED}
+    if definition.status:
+        statuses.update(dict(definition.status.mappings))
+    return sorted(statuses, key=ranks(definition))
+
+
+def _functions(rules: Mapping[PathPattern, AggregateRule]) -> str:
+    """Return the functions that reduce the values at paths. Fields that are removed from each status have none."""
+    functions = [f"[{quoted(_key(path))}] = {_FUNCTIONS[rule]}" for path, rule in rules.items() if rule in _FUNCTIONS]
+    return f"{{{', '.join(functions)}}}"
+
+
+def _is_nested(path: PathPattern) -> bool:
+    return path[:-1] != ("status",)
+
+
+def _removed_paths(rules: Mapping[PathPattern, AggregateRule]) -> str:
+    paths: list[JSON] = []
+    for path, rule in rules.items():
+        if rule in OF_NO_CLUSTER and _is_nested(path):
+            paths.append([step or "[]" for step in path[1:]])
+    return lua_value(paths)
+
+
+def _kept_paths(rules: Mapping[PathPattern, AggregateRule]) -> str:
+    paths: list[JSON] = []
+    for path, rule in rules.items():
+        if rule in OF_TEMPLATE and _is_nested(path) and None not in path:
+            paths.append({"path": [*path[1:]], "is_counter": rule is AggregateRule.COUNTER})
+    return lua_value(paths)
+
+
+def _required(definition: Definition) -> str:
+    required = definition.annotations.required_status
+    return lua_value([{"path": path[1:], "value": value} for path, value in required.items()])
+
+
+def _outcomes(definition: Definition) -> str:
+    meanings = _meanings(definition.status)
+    outcomes: list[JSON] = []
+    for name, announcement in definition.annotations.outcomes.items():
+        is_failure = not FAILING.isdisjoint(meanings.get((name, "True"), ()))
+        outcomes.append({"name": name, "announcement": announcement, "is_failure": is_failure})
+    return lua_value(outcomes)
+
+
+def _state_fields(definition: Definition) -> str:
+    """Return the fields of a status that its mappings read, "" if they may read all of them."""
+    projection = Projection()
+    status_match_reads(definition, projection)
+    of_status = projection.at("status")
+    return "" if projection.is_whole or of_status.is_whole else _set(sorted(of_status.fields))
 
 
 def _fields_with(
@@ -133,32 +158,46 @@ def _fields_with(
 
 def _condition_fields(rules: StatusRules | None) -> dict[str, str]:
     """Return what conditions mean to the definition, as sets of their types or of their types and statuses."""
-    completed = dict(rules.mappings).get(Status.COMPLETED, ()) if rules else ()
     meanings = _meanings(rules)
-    running = sorted({name for (name, _), means in meanings.items() if Status.RUNNING in means})
     fields = {
-        "hold_while_there": "true" if rules and rules.hold_while_there and meanings else "{}",
+        "hold_while_there": "{}",
         "mapped": _set(sorted({name for name, _ in meanings})),
         "failing": _meaning(meanings, lambda means: means & FAILING),
         "transitional": _meaning(meanings, lambda means: means <= TRANSITIONAL),
-        "waiting": _set(
-            sorted(name for (name, status), means in meanings.items() if status == "Unknown" and means <= TRANSITIONAL)
-        ),
+        "waiting": _set(_types(meanings, lambda means: means <= TRANSITIONAL, "Unknown")),
     }
-    if completed:
-        fields["ending"] = _set(sorted({name for (name, _), means in meanings.items() if means & UNTIL_THE_END}))
-        fields["runs"] = _set([name for name in running if "running" in name.lower()])
-    if completed and all(matcher.conditions or matcher.phase for matcher in completed):
-        completing = {name for (name, _), means in meanings.items() if Status.COMPLETED in means}
-        fields["completing"] = _set(sorted(completing))
+    if rules is None:
+        return fields
+    if rules.hold_while_there and meanings:
+        fields["hold_while_there"] = "true"
+    completed = dict(rules.mappings).get(Status.COMPLETED, ())
+    if not completed:
+        return fields
+    fields["ending"] = _set(_types(meanings, lambda means: means & UNTIL_THE_END))
+    running = _types(meanings, lambda means: Status.RUNNING in means)
+    fields["runs"] = _set([name for name in running if "running" in name.lower()])
+    if all(matcher.conditions or matcher.phase for matcher in completed):
+        fields["completing"] = _set(_types(meanings, lambda means: Status.COMPLETED in means))
     return fields
+
+
+def _types(meanings: _Meanings, holds: Callable[[set[Status]], object], of_status: str = "") -> list[str]:
+    """Return the types of conditions with such a meaning, in any status or only in one."""
+    types = set[str]()
+    for (name, status), means in meanings.items():
+        if holds(means) and of_status in ("", status):
+            types.add(name)
+    return sorted(types)
 
 
 def _meanings(rules: StatusRules | None) -> _Meanings:
     meanings: dict[tuple[str, str], set[Status]] = {}
-    for status, matchers in rules.mappings if rules else ():
-        for condition in (condition for matcher in matchers for condition in matcher.conditions):
-            meanings.setdefault((condition.type, condition.status or "True"), set()).add(status)
+    if rules is None:
+        return meanings
+    for status, matchers in rules.mappings:
+        for matcher in matchers:
+            for condition in matcher.conditions:
+                meanings.setdefault((condition.type, condition.status or "True"), set()).add(status)
     return meanings
 
 

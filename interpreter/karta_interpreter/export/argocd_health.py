@@ -95,17 +95,12 @@ def _health_script(definition: Definition) -> str:
 def _verdict(script: OperationScript) -> Iterator[str]:
     """Yield the lines that give the health by the statuses of an object."""
     definition = script.definition
-    mapped = [each for each, _ in definition.status.mappings] if definition.status else []
+    mapped = list(dict(definition.status.mappings)) if definition.status else []
     named = definition.annotations.healthy_statuses
-    trouble = [
-        status for status in Status if status in FAILING and status in mapped and (named is None or status not in named)
-    ]
+    counted_as_healthy = {Status.RUNNING, Status.COMPLETED} if named is None else named
+    trouble = [status for status in Status if status in FAILING.difference(named or ()) and status in mapped]
     suspended = [status for status in (Status.SUSPENDED, Status.SUSPENDING) if status in mapped]
-    healthy = [
-        status
-        for status in (*mapped, Status.UNDEFINED)
-        if status in ((Status.RUNNING, Status.COMPLETED) if named is None else named)
-    ]
+    healthy = [status for status in (*mapped, Status.UNDEFINED) if status in counted_as_healthy]
     if definition.may_be_stale:
         # A status of an older generation shows only a failure.
         yield "  if is_stale(obj) then"
@@ -159,11 +154,11 @@ def _condition_message(script: OperationScript, rules: StatusRules, rule: Condit
     query = script.list_of(rule.query, "conditions")
     yield "  local conditions_of = {"
     for status, matchers in rules.mappings:
-        conditions: list[JSON] = [
-            {field: getattr(condition, field) for field in ("type", "status", "reason") if getattr(condition, field)}
-            for matcher in matchers
-            for condition in matcher.conditions
-        ]
+        conditions: list[JSON] = []
+        for matcher in matchers:
+            for condition in matcher.conditions:
+                expected = {"type": condition.type, "status": condition.status, "reason": condition.reason}
+                conditions.append({field: text for field, text in expected.items() if text})
         if conditions:
             yield f"    {status} = {lua_value(conditions)},"
     yield "  }"

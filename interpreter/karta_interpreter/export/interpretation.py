@@ -72,7 +72,8 @@ def dependency(script: OperationScript) -> None:
     more = [script.list_of(query, "more pods") for query in annotations.of_dependencies("pods")]
     named = [_named(script, rule) for rule in annotations.dependencies if isinstance(rule, ExtraDependency)]
     values = [script.list_of(query, "parameters") for query in annotations.of_dependencies("parameters")]
-    script.features |= {"made_claims"} if claims else set()
+    if claims:
+        script.features.add("made_claims")
     lines = [
         "function GetDependencies(obj)",
         '  local found, namespace = {}, type(obj.metadata) == "table" and obj.metadata.namespace',
@@ -271,27 +272,30 @@ def health(script: OperationScript) -> None:
             "  return healthy\nend"
         )
         return
-    counts = healthy_statuses(definition)
-    observes = definition.may_be_stale
-    mapped = {Status.UNDEFINED, *(dict(definition.status.mappings) if definition.status else ())}
-    stale_ones = {Status.INITIALIZING} if observes else set()
-    healthy = [status for status in Status if status in counts and status in mapped | stale_ones]
-    trouble = [status for status in Status if status in FAILING & mapped - counts]
+    counts, mapped = healthy_statuses(definition), {Status.UNDEFINED}
+    if definition.status:
+        mapped.update(dict(definition.status.mappings))
+    known = mapped | {Status.INITIALIZING} if definition.may_be_stale else mapped
+    healthy = [status for status in Status if status in counts & known]
+    failing = [status for status in Status if status in FAILING & mapped]
+    trouble = [status for status in failing if status not in counts]
     lines = ["function InterpretHealth(obj)", *_statuses(script, frozenset([*healthy, *trouble]))]
     if Status.SUSPENDED in healthy:
         lines.append("  if statuses.Suspended then return true end")
-    if observes:
-        fields = [
-            "Initializing = true",
-            *(f"{status} = statuses.{status}" for status in Status if status in FAILING & mapped),
-        ]
+    if definition.may_be_stale:
+        fields = ["Initializing = true", *(f"{status} = statuses.{status}" for status in failing)]
         lines += [
             "  -- A status of an older generation counts as Initializing; a failure remains one.",
             f"  if is_stale(obj) then statuses = {{{', '.join(fields)}}} end",
         ]
     if Status.UNDEFINED not in counts:
         lines += _check_of_words(definition.status)
-    holds, fails = (" or ".join(f"statuses.{status}" for status in group) for group in (healthy, trouble))
-    is_healthy = f"({holds or 'false'}) == true" if len(healthy) != 1 else f"{holds} == true"
-    lines.append(f"  return {is_healthy} and not ({fails})" if fails else f"  return {is_healthy}")
-    script.add("\n".join([*lines, "end"]))
+    holds = _has_one_of(healthy)
+    is_healthy = f"{holds} == true" if len(healthy) == 1 else f"({holds or 'false'}) == true"
+    if trouble:
+        is_healthy += f" and not ({_has_one_of(trouble)})"
+    script.add("\n".join([*lines, f"  return {is_healthy}", "end"]))
+
+
+def _has_one_of(statuses: Iterable[Status]) -> str:
+    return " or ".join(f"statuses.{status}" for status in statuses)

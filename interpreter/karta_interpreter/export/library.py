@@ -5,7 +5,7 @@ line.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Final
@@ -89,6 +89,20 @@ def _function(name: str, features: frozenset[str]) -> tuple[str, frozenset[str]]
     return code, words_of(code) - own
 
 
+def _kept(depth: str, condition: str | None, statement: str | None, inner: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of a branch that the definition has: what is left of its condition, its statement or block."""
+    if condition:
+        yield f"{depth}if {condition}"
+        yield from inner
+        if inner:
+            yield f"{depth}end"
+    elif statement:
+        yield f"{depth}{statement}"
+    else:
+        for line in inner:
+            yield line.removeprefix("  ")
+
+
 def _folded(lines: Iterator[str], features: frozenset[str], end: str = "") -> Iterator[str]:
     """Yield the lines up to the end of a block, without the conditions on features of the definition."""
     for line in lines:
@@ -97,13 +111,11 @@ def _folded(lines: Iterator[str], features: frozenset[str], end: str = "") -> It
         branch, choice = _BRANCH.fullmatch(line), _CHOICE.fullmatch(line)
         if branch:
             depth, negation, feature, condition, statement = branch.groups()
-            inner = [*_folded(lines, features, f"{depth}end")] if line.endswith(" then") else []
-            if (feature in features) == bool(negation):
-                continue
-            if condition:
-                yield from (f"{depth}if {condition}", *inner, *([f"{depth}end"] if inner else []))
-            else:
-                yield from [f"{depth}{statement}"] if statement else (line.removeprefix("  ") for line in inner)
+            inner: list[str] = []
+            if line.endswith(" then"):
+                inner += _folded(lines, features, f"{depth}end")
+            if (feature in features) != bool(negation):
+                yield from _kept(depth, condition, statement, inner)
         elif choice:
             before, feature, value, other, after = choice.groups()
             chosen = value.removeprefix("(").removesuffix(")") if value.startswith("(") else value

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from itertools import count
 from typing import Final, TypeAlias, cast
 
 from karta_interpreter.base.k8s import JSON
@@ -279,9 +278,11 @@ def flattened(body: tuple[Statement, ...]) -> tuple[Statement, ...]:
 
 def _without_blocks(tree: object) -> object:
     if isinstance(tree, tuple):
-        inner = (node.body if isinstance(node, Do) else (node,) for node in tree)
-        statements = tuple(_without_blocks(node) for body in inner for node in body)
-        return _without_blocks(statements) if any(isinstance(node, Do) for node in statements) else statements
+        statements: list[object] = []
+        for node in tree:
+            inner = _without_blocks(node.body) if isinstance(node, Do) else (_without_blocks(node),)
+            statements += inner if isinstance(inner, tuple) else (inner,)
+        return tuple(statements)
     if not is_dataclass(tree) or isinstance(tree, type):
         return tree
     return replace(tree, **{field.name: _without_blocks(getattr(tree, field.name)) for field in fields(tree)})
@@ -408,8 +409,10 @@ def unused_name(hint: str, taken: set[str], *reserved: Container[str]) -> str:
     'pods_3'
     """
     name = lua_name(hint)
-    candidates = (f"{name}_{number}" if number > 1 else name for number in count(1))
-    unused = next(candidate for candidate in candidates if not any(candidate in names for names in (taken, *reserved)))
+    unused, number = name, 1
+    while any(unused in names for names in (taken, *reserved)):
+        number += 1
+        unused = f"{name}_{number}"
     taken.add(unused)
     return unused
 
@@ -421,7 +424,9 @@ def table_of(entries: Sequence[str]) -> str:
     '{1, 2}'
     """
     line = f"{{{', '.join(entries)}}}"
-    return line if len(line) <= _LONGEST_TABLE else "".join(["{\n", *(f"  {entry},\n" for entry in entries), "}"])
+    if len(line) <= _LONGEST_TABLE:
+        return line
+    return "".join(["{\n", *(f"  {entry},\n" for entry in entries), "}"])
 
 
 def laid_out(lines: Sequence[str]) -> str:

@@ -101,8 +101,7 @@ def guarded_paths(node: ast.Node, *, may_be_null: bool = False) -> list[Guarded]
     [('.a | .on', ['a', 'b'])]
     >>> guarded_paths(parse(".a[] | select(.on)"))
     """
-    branches = (then for part in parts_of(node) if isinstance(part, ast.If) for _, then in part.branches)
-    if not may_be_null and ast.Literal(None) in branches:
+    if not may_be_null and _may_choose_null(node):
         return None
     terms = _guarded(node, Path())
     if terms is None or not all(path.steps == ("status",) or path.is_plain for _, path in terms):
@@ -114,10 +113,18 @@ def guarded_paths(node: ast.Node, *, may_be_null: bool = False) -> list[Guarded]
     # A template has its status from the member.
     if is_read(projection, ("status",)) or any(map(variables_in, chain.from_iterable(by_conditions))):
         return None
-    return [
-        Guarded(render(reduce(partial(ast.Binary, "and"), conditions)) if conditions else "", tuple(paths))
-        for conditions, paths in by_conditions.items()
-    ]
+    guarded: list[Guarded] = []
+    for conditions, paths in by_conditions.items():
+        text = render(reduce(partial(ast.Binary, "and"), conditions)) if conditions else ""
+        guarded.append(Guarded(text, tuple(paths)))
+    return guarded
+
+
+def _may_choose_null(node: ast.Node) -> bool:
+    for part in parts_of(node):
+        if isinstance(part, ast.If) and any(then == ast.Literal(None) for _, then in part.branches):
+            return True
+    return False
 
 
 # Paths, each with the conditions under which it is an output.
@@ -127,12 +134,13 @@ _Terms = list[tuple[tuple[ast.Node, ...], Path]]
 def _guarded(node: ast.Node, base: Path) -> _Terms | None:
     terms = terms_of(node)
     if len(terms) > 1:
-        alternatives = [_guarded(term, base) for term in terms]
-        return (
-            None
-            if None in alternatives
-            else [term for alternative in alternatives if alternative for term in alternative]
-        )
+        alternatives: _Terms = []
+        for term in terms:
+            guarded = _guarded(term, base)
+            if guarded is None:
+                return None
+            alternatives += guarded
+        return alternatives
     match node:
         case ast.Identity():
             return [((), base)]
@@ -144,16 +152,17 @@ def _guarded(node: ast.Node, base: Path) -> _Terms | None:
             return [((ast.Pipe(base.node, condition),), base)]
         case ast.If(((condition, ast.Literal(None) | ast.FunctionCall("empty")),), otherwise) if condition in Singles():
             negated = ast.Pipe(base.node, ast.Pipe(condition, ast.FunctionCall("not")))
-            other = _guarded(otherwise or ast.Identity(), base)
-            return None if other is None else [((negated, *conditions), path) for conditions, path in other]
+            return _each([((negated,), base)], lambda path: _guarded(otherwise or ast.Identity(), path))
     return None
 
 
 def _each(terms: _Terms | None, then: Callable[[Path], _Terms | None]) -> _Terms | None:
+    if terms is None:
+        return None
     outputs: _Terms = []
-    for conditions, path in terms or ():
+    for conditions, path in terms:
         more = then(path)
         if more is None:
             return None
         outputs += [((*conditions, *others), end) for others, end in more]
-    return None if terms is None else outputs
+    return outputs

@@ -57,9 +57,10 @@ def has_one(script: OperationScript, component: ComponentRules) -> bool:
     metadata = pods.metadata if isinstance(pods, PodSpec) else None
     queries = (pods.query, metadata, component.replicas, component.min_replicas)
     added = script.definition.annotations.added_containers
-    return not any(containers.each and containers.component == component.name for containers in added) and all(
-        query is None or script.has_one_output(query) for query in queries
-    )
+    for containers in added:
+        if containers.each and containers.component == component.name:
+            return False
+    return all(query is None or script.has_one_output(query) for query in queries)
 
 
 def lone_component(
@@ -104,10 +105,11 @@ def _count(script: OperationScript, component: ComponentRules) -> str:
 
 def bounds_of(script: OperationScript, component: ComponentRules) -> dict[str, str]:
     """Return the bounds of the count of a component without instances."""
-    bounds = {"minimum": component.min_replicas, "maximum": component.max_replicas}
-    return {
-        name: written(script.value_of(query, f"{component.name} {name}")) for name, query in bounds.items() if query
-    }
+    bounds = dict[str, str]()
+    for name, query in {"minimum": component.min_replicas, "maximum": component.max_replicas}.items():
+        if query:
+            bounds[name] = written(script.value_of(query, f"{component.name} {name}"))
+    return bounds
 
 
 def has_plain_count(script: OperationScript, component: ComponentRules) -> bool:
@@ -116,9 +118,11 @@ def has_plain_count(script: OperationScript, component: ComponentRules) -> bool:
     if not has_one(script, component):
         return False
     bounds = [bound for bound in (component.min_replicas, component.max_replicas) if bound]
-    path = plain_path(query.node) if query else None
+    if query is None:
+        return not bounds
+    path = plain_path(query.node)
     if path is None:
-        return not bounds and (query is None or (query.is_plain and not script.has_place(query)))
+        return not bounds and query.is_plain and not script.has_place(query)
     is_number = path.steps[0] == "spec" and not path.default.startswith('"')
     return is_number and all(script.has_one_output(bound) for bound in bounds)
 
@@ -154,24 +158,28 @@ def _lone_pod_set(script: OperationScript, component: ComponentRules) -> Iterato
     """Yield the lines that append the pod set of a component without instances."""
     name = quoted(component.name)
     queries = {"replicas": component.replicas, "minimum": component.min_replicas, "maximum": component.max_replicas}
-    fields_with_query = [field for field, query in queries.items() if query]
-    yield from (
-        f"local {field}, {field}_place = {script.function(query, f'{component.name} {field}', 'place')}(obj)"
-        for field, query in queries.items()
-        if query
-    )
-    traits = {"name": name}
-    traits |= {field: "true" for field in fields_with_query if field != "replicas"}
-    traits |= {"has_default": "true"} if component.has_default_count else {}
-    fields = {"component": f"{{{', '.join(f'{key} = {value}' for key, value in traits.items())}}}", "instance": '""'}
-    fields |= {field: f"count({name}, {field})" for field in fields_with_query if field != "replicas"}
-    fields |= {f"{field}_place": f"known_place({field}_place)" for field in fields_with_query}
-    counts = [f"count({name}, {field})" for field in fields_with_query if field != "maximum"]
-    fields["pods"] = " or ".join([*counts, "1"])
-    places = [fields[f"{field}_place"] for field in fields_with_query if field != "maximum"]
-    fields |= {"place": " or ".join(places)} if places else {}
+    traits, numbers, place_of = {"name": name}, dict[str, str](), dict[str, str]()
+    counts, places = list[str](), list[str]()
+    for field, query in queries.items():
+        if query is None:
+            continue
+        yield f"local {field}, {field}_place = {script.function(query, f'{component.name} {field}', 'place')}(obj)"
+        number, place = f"count({name}, {field})", f"known_place({field}_place)"
+        place_of[f"{field}_place"] = place
+        if field != "replicas":
+            traits[field] = "true"
+            numbers[field] = number
+        if field != "maximum":
+            counts.append(number)
+            places.append(place)
+    if component.has_default_count:
+        traits["has_default"] = "true"
     if component.min_replicas or component.max_replicas:
         script.features.add("bounds")
     script.features |= traits.keys()
-    table = table_of([f"{key} = {value}" for key, value in fields.items()])
-    yield f"found[#found + 1] = {table}"
+    of_component = ", ".join(f"{key} = {value}" for key, value in traits.items())
+    fields = {"component": f"{{{of_component}}}", "instance": '""', **numbers, **place_of}
+    fields["pods"] = " or ".join([*counts, "1"])
+    if places:
+        fields["place"] = " or ".join(places)
+    yield f"found[#found + 1] = {table_of([f'{key} = {value}' for key, value in fields.items()])}"

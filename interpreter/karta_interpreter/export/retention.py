@@ -4,10 +4,11 @@ A path that leads only through objects is the same in both objects, so the scrip
 functions that match elements of lists only for fields in lists and at computed places.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.definitions.karta import (
+    Definition,
     KeepQuantityFormat,
     Once,
     PodTemplate,
@@ -49,13 +50,7 @@ def retain(script: OperationScript) -> None:
     all_switches = switches(definition.components)
     original = "copy(desired)" if rules or all_switches else "desired"
     lines = [f"  local pairing = {{desired = desired, observed = observed, original = {original}}}"]
-    # Each field of the member is at a certain path, and none is in a list with elements to match.
-    paths_of_switches = [guarded_paths(query.node) for query in all_switches]
-    is_plain = (
-        all(paths and not any(path.condition for path in paths) for paths in paths_of_switches)
-        and all(guarded_paths(rule.place.node) for rule in rules)
-        and all(guarded_paths(fields.query.node, may_be_null=True) for fields in definition.queued)
-    )
+    is_plain = _is_plain(definition)
     if not is_plain:
         script.features.add("lists")
         lines = _pairing(script)
@@ -63,20 +58,41 @@ def retain(script: OperationScript) -> None:
         finders = ", ".join(script.function(query, "switch", "places") for query in all_switches)
         lines.append(f"  keep_unset_switches(pairing, {{{finders}}})")
     else:
-        lines += [f"  {call}" for query in all_switches for call in _calls(script, "keep_unset_paths", query, "switch")]
+        for query in all_switches:
+            lines += _indented(_calls(script, "keep_unset_paths", query, "switch"))
     counts = _counts(script)
-    lines += [f"  {counts}"] if counts else []
+    if counts:
+        lines.append(f"  {counts}")
     lines += _queue(script)
-    lines += ["  local is_changed = false"] if rules and counts else []
+    if rules and counts:
+        lines.append("  local is_changed = false")
     for rule in rules:
-        calls = _rule(script, rule)
-        statements = [f"  is_changed = {call} or is_changed" if counts else f"  {call}" for call in calls]
+        statements = _rule(script, rule)
+        if counts:
+            statements = [f"is_changed = {call} or is_changed" for call in statements]
         if isinstance(rule, Retained) and rule.condition:
             condition = f"unless_broken({script.function(rule.condition, 'is owned', 'first')}, observed)"
-            statements = [f"  if {condition} then", *(f"  {statement}" for statement in statements), "  end"]
-        lines += statements
-    lines += [f"  if is_changed then {counts} end"] if rules and counts else []
+            statements = [f"if {condition} then", *_indented(statements), "end"]
+        lines += _indented(statements)
+    if rules and counts:
+        lines.append(f"  if is_changed then {counts} end")
     script.add(laid_out(["function Retain(desired, observed)", *lines, "  return desired", "end"]))
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f"  {line}" for line in lines]
+
+
+def _is_plain(definition: Definition) -> bool:
+    """Return whether each field of the member is at a certain path, and none is in a list with elements to match."""
+    for query in switches(definition.components):
+        paths = guarded_paths(query.node)
+        if not paths or any(path.condition for path in paths):
+            return False
+    for rule in definition.annotations.retained:
+        if not guarded_paths(rule.place.node):
+            return False
+    return all(guarded_paths(fields.query.node, may_be_null=True) for fields in definition.queued)
 
 
 def _pairing(script: OperationScript) -> list[str]:
@@ -89,26 +105,28 @@ def _pairing(script: OperationScript) -> list[str]:
                     f"pods = {script.function(component.pods.query, f'{component.name} templates', 'places')}"
                 )
             finders.append(f"{{{', '.join(fields)}}}")
-    script.features |= {"instances"} if finders else set()
+    if finders:
+        script.features.add("instances")
     return [f"  local pairing = pairing_of({{{', '.join(finders)}}}, desired, observed)"]
 
 
 def _calls(script: OperationScript, function: str, query: Query, name: str, *arguments: str) -> list[str]:
     """Return the calls of a function of the library for the fields of an expression."""
-    fields: list[tuple[str, str]] = []
     if "lists" in script.features:
-        fields.append((script.function(query, name, "places"), "nil"))
-    else:
-        fields += [
-            (_keys(path), _condition(script, path, name)) for path in guarded_paths(query.node, may_be_null=True) or ()
-        ]
+        return [_call(function, script.function(query, name, "places"), *arguments)]
     calls: list[str] = []
-    for finder, condition in fields:
-        call_arguments = [finder, *arguments, condition]
-        while call_arguments[-1] == "nil":
-            call_arguments.pop()
-        calls.append(f"{function}(pairing, {', '.join(call_arguments)})")
+    for path in guarded_paths(query.node, may_be_null=True) or ():
+        condition = _condition(script, path, name)
+        calls.append(_call(function, _keys(path), *arguments, condition))
     return calls
+
+
+def _call(function: str, *arguments: str) -> str:
+    """Return a call without the arguments at its end that are nil."""
+    given = list(arguments)
+    while given[-1] == "nil":
+        given.pop()
+    return f"{function}(pairing, {', '.join(given)})"
 
 
 def _keys(guarded: Guarded) -> str:
@@ -166,7 +184,7 @@ def _pods_of(script: OperationScript) -> None:
             checks = [f"      count({quoted(leaf.name)}, {value})" for value in limits.values()]
             own[-1:-1] = ["    if not is_asked then", *checks, "    end"]
         if len(leaves) > 1:
-            own = [f"  if not only or only == {quoted(leaf.name)} then", *(f"  {line}" for line in own), "  end"]
+            own = [f"  if not only or only == {quoted(leaf.name)} then", *_indented(own), "  end"]
         lines += own
     script.add("\n".join([*lines, "  return found", "end"]))
 
@@ -217,40 +235,35 @@ def _queue(script: OperationScript) -> list[str]:
     lines += added[True]
     if added[False]:
         held = written(negated(_is_held(script)))
-        lines += [
-            f'if {held} or peek(observed, "status", "startTime") ~= nil then',
-            *(f"  {line}" for line in added[False]),
-            "end",
-        ]
-    queues = {script.new("queue"): f'peek(desired, "metadata", "labels", {quoted(name)})' for name in labels}
-    is_queued = " or ".join(f'type({queue}) == "string" and {queue} ~= ""' for queue in queues)
-    return [
-        *(f"  local {queue} = {label}" for queue, label in queues.items()),
-        f"  if {is_queued} then",
-        *(f"    {line}" for line in lines),
-        "  end",
-    ]
+        is_started = 'peek(observed, "status", "startTime") ~= nil'
+        lines += [f"if {held} or {is_started} then", *_indented(added[False]), "end"]
+    queues: list[str] = []
+    tests: list[str] = []
+    for name in labels:
+        queue = script.new("queue")
+        queues.append(f'local {queue} = peek(desired, "metadata", "labels", {quoted(name)})')
+        tests.append(f'type({queue}) == "string" and {queue} ~= ""')
+    return _indented([*queues, f"if {' or '.join(tests)} then", *_indented(lines), "end"])
 
 
 def _is_held(script: OperationScript) -> Expression:
     actions, observed = script.definition.suspend, Name("observed")
     if "lists" in script.features:
-        held = [
-            table(find=Name(script.function(action.path, "switch", "places")), value=constant(action.value))
-            for action in actions
-        ]
+        held: list[Expression] = []
+        for action in actions:
+            places = script.function(action.path, "switch", "places")
+            held.append(table(find=Name(places), value=constant(action.value)))
         return call("is_switched_off", observed, list_of(held))
     equalities: list[Expression] = []
     for action in actions:
-        value, paths = (
-            action.value,
-            [path for guarded in guarded_paths(action.path.node) or () for path in guarded.paths],
-        )
-        for field in (call("peek", observed, *(text(step) for step in path.steps)) for path in paths):
-            is_container = isinstance(value, dict | list | tuple)
-            equalities.append(
-                call("equal", field, constant(value)) if is_container else operation("==", field, constant(value))
-            )
+        value = constant(action.value)
+        for guarded in guarded_paths(action.path.node) or ():
+            for path in guarded.paths:
+                field = call("peek", observed, *map(text, path.steps))
+                if isinstance(action.value, dict | list | tuple):
+                    equalities.append(call("equal", field, value))
+                else:
+                    equalities.append(operation("==", field, value))
     return operation("and", *equalities)
 
 
@@ -259,7 +272,8 @@ def _rule(script: OperationScript, rule: RetainRule) -> list[str]:
         return [f"send_once(pairing, {table_of([quoted(str(step)) for step in rule.path])}, {quoted(rule.note)})"]
     name = f"retained {_last_field(rule.place)}"
     if isinstance(rule, Retained):
-        script.features |= {"drops"} if rule.drops else set()
+        if rule.drops:
+            script.features.add("drops")
         return _calls(script, "keep_place", rule.place, name, lua_value(rule.absent), "true" if rule.drops else "nil")
     if isinstance(rule, RetainedCount):
         return _calls(script, "keep_replicas", rule.place, name)

@@ -53,8 +53,10 @@ def revise_components(script: OperationScript) -> None:
         definition = script.definition
         is_lone = all(has_lone_count(script, leaf) for leaf in definition.counted)
         pod_sets = lone_pod_sets(script) if is_lone else script.components()
-        script.features |= {"indivisible"} if definition.annotations.is_indivisible else set()
-        script.features |= {"computed_names"} if has_computed_names(definition) else set()
+        if definition.annotations.is_indivisible:
+            script.features.add("indivisible")
+        if has_computed_names(definition):
+            script.features.add("computed_names")
         script.add(f"{head}\n  return with_components({pod_sets}, obj, assigned)\nend")
 
 
@@ -66,11 +68,11 @@ def _with_shares(script: OperationScript, name: str, argument: str) -> Iterator[
         yield f"function {name}(obj, {argument})"
         return
     yield f"local function with_counts(obj, {argument})"
-    fields = [
-        f"{{value = {script.function(rule.value, 'divided number', 'places')}, "
-        f"of = {script.list_of(rule.of, 'divided count')}{', is_held = true' if rule.is_held else ''}}}"
-        for rule in rules
-    ]
+    fields: list[str] = []
+    for rule in rules:
+        value, of = script.function(rule.value, "divided number", "places"), script.list_of(rule.of, "divided count")
+        held = ", is_held = true" if rule.is_held else ""
+        fields.append(f"{{value = {value}, of = {of}{held}}}")
     script.add(f"local divided_along = {table_of(fields)}")
     script.add(
         f"function {name}(obj, {argument})\n"
@@ -82,13 +84,19 @@ def _with_shares(script: OperationScript, name: str, argument: str) -> Iterator[
 def _only_scaled(script: OperationScript) -> ComponentRules | None:
     """Return the only component with a count that may change, or None if the script cannot write it at its path."""
     leaves, elastic = script.definition.counted, script.definition.annotations.elastic
-    elastic_leaves = [leaf for leaf in leaves if (len(leaves) == 1 if elastic is None else elastic == (leaf.name,))]
+    if elastic is None:
+        elastic_leaves = list(leaves) if len(leaves) == 1 else []
+    else:
+        elastic_leaves = [leaf for leaf in leaves if elastic == (leaf.name,)]
     if len(elastic_leaves) != 1 or not all(has_plain_count(script, leaf) for leaf in leaves):
         return None
-    scaled, path = elastic_leaves[0], _count_path(elastic_leaves[0])
+    (scaled,) = elastic_leaves
+    path = _count_path(scaled)
     if path is None:
-        return scaled if len(leaves) == 1 else None
-    return None if is_read(_other_reads(script, scaled), _written(scaled, path)) else scaled
+        is_writable = len(leaves) == 1
+    else:
+        is_writable = not is_read(_other_reads(script, scaled), _written(scaled, path))
+    return scaled if is_writable else None
 
 
 def _written(component: ComponentRules, path: Path) -> Sequence[str]:
@@ -120,21 +128,22 @@ def _other_reads(script: OperationScript, scaled: ComponentRules) -> Projection:
 def _write_one_count(script: OperationScript, scaled: ComponentRules, head: str) -> None:
     """Write the function for the only component with a count that may change, at its path or at none."""
     has_others = len(script.definition.counted) > 1
-    script.features |= {"others"} if has_others else set()
-    lines = [
-        head,
-        f"  local scaled{', others = nil, 0' if has_others else ' = nil'}",
-    ]
+    others = ""
+    if has_others:
+        script.features.add("others")
+        others = ", others"
+    lines = [head, f"  local scaled{others} = nil{', 0' if has_others else ''}"]
     for leaf in script.definition.counted:
         bounds = [f"{name} = count({quoted(leaf.name)}, {value})" for name, value in bounds_of(script, leaf).items()]
         if leaf is scaled:
-            script.features |= {"limits"} if bounds else set()
+            if bounds:
+                script.features.add("limits")
             lines += _scaled_set(script, leaf, bounds)
         else:
             own = [*lone_component(script, leaf, lambda pods: f"others = others + ({pods.replicas})")]
             own[-1:-1] = [f"    local {bound}" for bound in bounds]  # one that is not a number is an error
             lines += own
-    lines += [f"  return with_pods(obj, replicas, scaled{', others' if has_others else ''})", "end"]
+    lines += [f"  return with_pods(obj, replicas, scaled{others})", "end"]
     script.add(laid_out(lines))
 
 
@@ -142,7 +151,8 @@ def _scaled_set(script: OperationScript, component: ComponentRules, bounds: Sequ
     """Yield the lines that make `scaled`, the pod set with the count that may change."""
     path = _count_path(component)
     fields = [f"path = {path.keys}"] if path else []
-    fields += [f"default = {path.default}"] if path and component.has_default_count else []
+    if path and component.has_default_count:
+        fields.append(f"default = {path.default}")
 
     def scaled(pods: Pods) -> str:
         return f"scaled = {table_of([f'pods = {pods.replicas}', *fields, *bounds])}"

@@ -262,27 +262,37 @@ class OperationScript:
         fields = {"name": quoted(name)}
         if component.instance_ids:
             fields["ids"] = self.list_of(component.instance_ids, f"{name} ids")
-        match component.pods:
-            case Fragments(queries):
-                pieces = [(field.removesuffix("Path"), query) for field, query in queries]
-                texts = [f"{piece} = {self.list_of(query, f'{name} {piece}')}" for piece, query in pieces]
-                fields["pieces"] = f"{{{', '.join(texts)}}}"
-                fields |= {"needs_no_piece": "true"} if component.needs_no_piece else {}
-            case PodSpec(query, metadata):
-                fields |= {"pods": self.list_of(query, f"{name} pod specs"), "is_spec": "true"}
-                fields |= {"metadata": self.list_of(metadata, f"{name} metadata")} if metadata else {}
-            case PodTemplate(query):
-                fields["pods"] = self.list_of(query, f"{name} templates")
+        fields |= self._pods(component)
         if counted:
             fields |= self._counts(component, bounds=bounds)
         for added in self.definition.annotations.added_containers:
             if added.component == name and not bounds:
                 fields["added"] = self.list_of(added.query, f"{name} added containers")
-                fields |= {"adds_each": "true"} if added.each else {}
+                if added.each:
+                    fields["adds_each"] = "true"
         self.features |= fields.keys()
         if bounds and (component.min_replicas or component.max_replicas):
             self.features.add("bounds")
         return f"{{{', '.join(f'{field} = {value}' for field, value in fields.items())}}}"
+
+    def _pods(self, component: ComponentRules) -> dict[str, str]:
+        name, fields = component.name, dict[str, str]()
+        match component.pods:
+            case Fragments(queries):
+                texts: list[str] = []
+                for field, query in queries:
+                    piece = field.removesuffix("Path")
+                    texts.append(f"{piece} = {self.list_of(query, f'{name} {piece}')}")
+                fields["pieces"] = f"{{{', '.join(texts)}}}"
+                if component.needs_no_piece:
+                    fields["needs_no_piece"] = "true"
+            case PodSpec(query, metadata):
+                fields |= {"pods": self.list_of(query, f"{name} pod specs"), "is_spec": "true"}
+                if metadata:
+                    fields["metadata"] = self.list_of(metadata, f"{name} metadata")
+            case PodTemplate(query):
+                fields["pods"] = self.list_of(query, f"{name} templates")
+        return fields
 
     def _counts(self, component: ComponentRules, *, bounds: bool) -> dict[str, str]:
         counts = {"replicas": component.replicas, "minimum": component.min_replicas}
@@ -291,7 +301,9 @@ class OperationScript:
         # a function with places gives the numbers, too
         read = partial(self.function, form="places") if bounds else partial(self.list_of, of_counts=True)
         fields = {field: read(query, f"{component.name} {field}") for field, query in counts.items() if query}
-        return fields | ({"has_default": "true"} if bounds and component.has_default_count else {})
+        if bounds and component.has_default_count:
+            fields["has_default"] = "true"
+        return fields
 
     def text(self) -> str:
         """Return the whole script but for its header."""

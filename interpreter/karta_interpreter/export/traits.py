@@ -64,9 +64,16 @@ def has_empty(value: JSON) -> bool:
 
 def literals_of(node: ast.Node) -> list[Expression]:
     """Return the elements of a list of literals, or nothing for any other expression."""
-    terms = terms_of(node.body) if isinstance(node, ast.Array) and node.body else []
-    values = [term.value for term in terms if isinstance(term, ast.Literal) and term.value is not None]
-    return [*map(literal, values)] if len(values) == len(terms) else []
+    literals: list[Expression] = []
+    for term in _elements(node):
+        if not isinstance(term, ast.Literal) or term.value is None:
+            return []
+        literals.append(literal(term.value))
+    return literals
+
+
+def _elements(node: ast.Node) -> list[ast.Node]:
+    return terms_of(node.body) if isinstance(node, ast.Array) and node.body else []
 
 
 def numbers_of(node: ast.Node | None) -> list[ast.Node]:
@@ -76,10 +83,16 @@ def numbers_of(node: ast.Node | None) -> list[ast.Node]:
     >>> len(numbers_of(parse("0, .a - .b"))), numbers_of(parse("0, .a"))
     (2, [])
     """
-    terms = terms_of(node) if node else []
-    literals = [term for term in terms if isinstance(term, ast.Literal) and type(term.value) in (int, float)]
-    differences = [term for term in terms if isinstance(term, ast.Binary) and term.operator == "-"]
-    return terms if literals and len(literals) + len(differences) == len(terms) else []
+    terms, has_literal = terms_of(node) if node else [], False
+    for term in terms:
+        match term:
+            case ast.Literal(value) if type(value) in (int, float):
+                has_literal = True
+            case ast.Binary("-"):
+                pass
+            case _:
+                return []
+    return terms if has_literal else []
 
 
 def is_present(node: ast.Node) -> bool:
@@ -103,7 +116,7 @@ def is_present(node: ast.Node) -> bool:
 
 
 def _has_present(node: ast.Node) -> bool:
-    terms = terms_of(node.body) if isinstance(node, ast.Array) and node.body else []
+    terms = _elements(node)
     return any(term in Singles() for term in terms) and all(map(is_present, terms))
 
 
@@ -185,8 +198,16 @@ def _objects(node: ast.Node) -> Iterator[ast.Node]:
             yield from _objects(left)
             yield from _objects(right)
         case ast.If(branches, otherwise):
-            for then in (*(then for _, then in branches), *([otherwise] if otherwise else [])):
+            for then in _results(branches, otherwise):
                 yield from _objects(then)
+
+
+def _results(branches: Iterable[tuple[ast.Node, ast.Node]], otherwise: ast.Node | None) -> Iterator[ast.Node]:
+    """Yield the expressions that a choice is one of."""
+    for _, then in branches:
+        yield then
+    if otherwise is not None:
+        yield otherwise
 
 
 def _counts(node: ast.Node) -> Iterator[ast.Node]:
@@ -205,7 +226,7 @@ def _counts(node: ast.Node) -> Iterator[ast.Node]:
         case ast.Pipe(_, right):
             yield from _counts(right)
         case ast.If(branches, otherwise):
-            for then in (*(then for _, then in branches), *([otherwise] if otherwise else [])):
+            for then in _results(branches, otherwise):
                 yield from _counts(then)
         case ast.Binary("*", left, right) if not is_merge(node):
             yield from _counts(left)
@@ -248,15 +269,15 @@ def name_of(node: ast.Node, otherwise: str) -> str:
     if not is_boolean(node):
         hint = hint_of(node)
         return f"{otherwise} part" if hint == "value" else f"{hint} of"
-    kinds = dict.fromkeys(
-        child.value
-        for child in parts_of(node)
-        if isinstance(child, ast.Literal) and isinstance(child.value, str) and _KIND.fullmatch(child.value)
-    )
+    kinds = dict[str, None]()
+    for child in parts_of(node):
+        if isinstance(child, ast.Literal) and isinstance(child.value, str) and _KIND.fullmatch(child.value):
+            kinds[child.value] = None
     name = ""
     for kind in kinds:
         longer = f"{name} or {kind}" if name else f"is {kind}"
-        name = longer if len(longer) <= _LONGEST_NAME else name
+        if len(longer) <= _LONGEST_NAME:
+            name = longer
     return name or f"{otherwise} condition"
 
 
