@@ -62,6 +62,33 @@ def test_order_of_keys_changes_no_byte(operation: Operation, result: str) -> Non
     assert '{"a":{"x":null,"y":[{"z":2,"é":1}]},"b":1}'.encode() in text
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "patch"),
+    [
+        pytest.param(
+            {"turning": 1, "mills": [1, 2]},
+            {"turning": 3, "mills": [1, 2]},
+            [{"op": "replace", "path": "/status", "value": {"turning": 3, "mills": [1, 2]}}],
+            id="another status is one step",
+        ),
+        pytest.param(None, {"turning": 3}, [{"op": "add", "path": "/status", "value": {"turning": 3}}], id="the first"),
+    ],
+)
+def test_changed_status_is_one_step(before: Any, after: Any, patch: Any) -> None:
+    template = MILL if before is None else MILL | {"status": before}
+    asked = request(Operation.AGGREGATE_STATUS, template)
+    assert asked.call
+    answered = {**asked.call.object, "status": after}
+    body = encode_results(asked, {"aggregatedStatus": answered})
+    assert json.loads(base64.b64decode(json.loads(body)["response"]["patch"])) == patch
+
+
+def test_unchanged_object_is_no_patch() -> None:
+    asked = request(Operation.AGGREGATE_STATUS)
+    assert asked.call
+    assert "patch" not in json.loads(encode_results(asked, {"aggregatedStatus": asked.call.object}))["response"]
+
+
 REQUIREMENTS = {"resourceRequest": {"cpu": "250m", "memory": "64Mi"}, "nodeClaim": {"nodeSelector": {"a": "b"}}}
 COMPONENTS = [
     {"name": "head", "replicas": 1},
