@@ -19,7 +19,7 @@ WRITTEN_BY = "<!-- written by docs/tools/write_definitions.py -->"
 _SOURCE = DOCS.parent / "interpreter" / "karta_interpreter"
 _ROOMS = {
     "Definitions": ("definitions/karta", "base/ignores.py"),
-    "Contradictions to a CRD, or within the definition": ("definitions/openapi/check", "cli/validate.py"),
+    "Contradictions to a CRD": ("definitions/openapi/check", "cli/validate.py"),
     "Scripts and customizations": ("languages/lua",),
     "Several definitions": (
         "definitions/sources/snapshot.py",

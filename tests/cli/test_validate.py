@@ -448,12 +448,6 @@ def test_reports_of_clusters_are_compared_with_crds(run: Run, files: Path, line:
     assert run("validate", "mine.yaml").stdout.count("[crd-unknown-field]") == found
 
 
-def test_hint_for_script_is_lua(run: Run, files: Path) -> None:
-    (files / "mine.yaml").write_text(_CUSTOMIZATION.replace("obj.status.ready == nil", "obj.status.conditions > 0"))
-
-    assert "hint: compare the number of its entries: `#…`\n" in run("validate", "mine.yaml").stdout
-
-
 def test_crd_of_no_customization_is_an_error(run: Run, files: Path) -> None:
     (files / "crd.yaml").write_text(_crd())
     (files / "mine.yaml").write_text(_CUSTOMIZATION.replace("apiVersion: example.io/v1,", "apiVersion: v1,"))

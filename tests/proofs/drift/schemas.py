@@ -17,7 +17,6 @@ from docs.tools.upstreams import upstreams, written_from
 from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.openapi.catalogue import SCHEMAS, catalogue_schemas
-from karta_interpreter.definitions.openapi.check.outputs import WORDS
 from karta_interpreter.definitions.openapi.schema import OPEN, CustomKind
 from tests.catalogue.entries import entries
 from tests.proofs.drift.comparison import crd_of
@@ -105,8 +104,6 @@ def pruned(schema: Object) -> Object:
     kept = {key: value for key in ("type", *_FLAGS) if (value := schema.get(key))}
     if schema.get("x-kubernetes-list-type") == "set":
         kept["x-kubernetes-list-type"] = "set"
-    if schema.get("pattern") in WORDS:
-        kept["pattern"] = schema["pattern"]
     for name in ("anyOf", "oneOf", "allOf"):
         if any("enum" in part for part in schema.get(name, ())):
             kept[name] = [{key: part[key] for key in ("type", "enum") if key in part} for part in schema[name]]

@@ -5,7 +5,6 @@ expression is evaluated on an empty object. If the result depends on the element
 the expression is accepted.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -217,15 +216,6 @@ def is_boolean(node: ast.Node) -> bool:
         case ast.Literal(value):
             return isinstance(value, bool)
     return False
-
-
-def in_one_word(text: str) -> str:
-    """Return a text as the types and reasons of conditions are written, which have no spaces.
-
-    >>> in_one_word("Nodes are lost "), in_one_word("example.com/ready")
-    ('NodesAreLost', 'example.com/ready')
-    """
-    return re.sub(r"\s+(\S?)", lambda begin: begin[1].upper(), re.sub(r"[|*=].*|!", "", text).strip())
 
 
 def without_default(node: ast.Node) -> ast.Node:

@@ -10,7 +10,7 @@ from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.definitions.karta.schema import read_karta
-from karta_interpreter.definitions.openapi.check.check import check, check_alone
+from karta_interpreter.definitions.openapi.check.check import check, known_contradictions
 from tests.support.counting import calls
 from tests.support.rows import rows
 
@@ -564,7 +564,7 @@ def test_right_definition_has_no_finding_without_crd(changes: dict[str, object])
     read, wrong = read_karta(karta)
 
     assert read is not None, wrong
-    assert check_alone(read) == []
+    assert known_contradictions(read, None) == []
 
 
 @rows(
@@ -587,7 +587,7 @@ def test_containers_to_add_are_lists(expression: str, messages: list[str]) -> No
     read, wrong = read_karta(edit.set_value(karta, ("metadata", "annotations"), annotations))
 
     assert read is not None, wrong
-    found = check_alone(read)
+    found = known_contradictions(read, None)
     assert [finding.message for finding in found] == messages
     assert all(finding.hint.endswith(": [{…}]") for finding in found)
 
@@ -598,7 +598,7 @@ def test_kind_without_spec_has_its_fields_at_the_top() -> None:
     read, wrong = read_karta(json.loads(text))
 
     assert read is not None, wrong
-    assert check_alone(read) == []
+    assert known_contradictions(read, None) == []
 
 
 @rows("function", ["contains", "IN", "startswith", "has"])
@@ -609,7 +609,7 @@ def test_argument_is_followed_once(function: str) -> None:
             nested = f".spec.mode | {function}({nested})"
         read, _ = read_karta(_changed(_COUNT, nested))
         assert read is not None
-        return calls(lambda: check_alone(read))
+        return calls(lambda: known_contradictions(read, None))
 
     work(1)  # imports
     few, some, more = work(2), work(6), work(10)

@@ -17,7 +17,7 @@ from karta_interpreter.definitions.karta.loading import KINDS_OF_DEFINITIONS
 from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.catalogue import catalogue_schemas
-from karta_interpreter.definitions.openapi.check.check import check, check_alone
+from karta_interpreter.definitions.openapi.check.check import check, known_contradictions
 from karta_interpreter.definitions.openapi.schema import CustomKind
 
 _MOST_KINDS: Final = 20
@@ -40,7 +40,7 @@ def contradictions(text: str, source: str, crds: Sequence[Object] | None) -> Ite
 def object_contradictions(value: JSON, crds: Sequence[Object] | None = None) -> list[Finding]:
     """Return the contradictions between the CRDs and a Karta object.
 
-    Without CRDs they are those of the kind's schema in the catalogue, or for another kind those within the Karta. A
+    Without CRDs they are those to the kind's schema in the catalogue, and to that of pods. A
     Karta with other errors has no definition, but is compared, too. Each version that it describes may have a part that
     another one lacks.
     """
@@ -50,7 +50,7 @@ def object_contradictions(value: JSON, crds: Sequence[Object] | None = None) -> 
         return []
     if crds is None:
         schemas = catalogue_schemas()
-        return _agreed([check_alone(karta, schemas.get(gvk)) for gvk in kinds])
+        return _agreed([known_contradictions(karta, schemas.get(gvk)) for gvk in kinds])
     return _with_all(karta, kinds, crds)
 
 

@@ -4,14 +4,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from copy import deepcopy
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from karta_interpreter.base.errors import QuerySyntaxError
-from karta_interpreter.base.findings import PLACES, Finding, Severity, Span, closest, did_you_mean, error, warning
-from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, Object, Path, grouped
+from karta_interpreter.base.findings import PLACES, Finding, Severity, Span, did_you_mean, error, warning
+from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, Object, Path
 from karta_interpreter.base.karmada import COUNTING_OPERATIONS, Operation
 from karta_interpreter.definitions.karta import (
     MATCHING_ORDER,
@@ -39,11 +38,10 @@ from karta_interpreter.definitions.openapi.check.expected import (
     Expected,
     hint,
 )
-from karta_interpreter.definitions.openapi.check.outputs import WORDS, listed_values, outputs
+from karta_interpreter.definitions.openapi.check.outputs import listed_values, outputs
 from karta_interpreter.definitions.openapi.check.shape import (
     NULL,
     POD,
-    SPELLED,
     WRONG_TYPE,
     Shape,
     Shapes,
@@ -84,72 +82,18 @@ def places_read(karta: KartaResource, schema: Object) -> frozenset[str]:
     return _followed(karta, parse_annotations(karta)[0], schema, "the CRD").places
 
 
-def check_alone(karta: KartaResource, kind: CustomKind | None = None) -> list[Finding]:
+def known_contradictions(karta: KartaResource, kind: CustomKind | None) -> list[Finding]:
     """Return the contradictions between a Karta and the schema of its kind in the catalogue, as warnings.
 
-    For any other kind they are those between the parts of the Karta, and to what all kinds have.
+    For any other kind they are those to the schema of pods.
     """
-    schema, named = (kind.schema, f"the schema of {kind.crd}") if kind else (own_schema(karta), "this kind")
+    schema, named = (kind.schema, f"the schema of {kind.crd}") if kind else ({OPEN: True}, "this kind")
     checked = _followed(karta, parse_annotations(karta)[0], schema, named)
     return [
         replace(finding, severity=Severity.WARNING)
         for finding in checked.findings
         if finding.rule in (WRONG_TYPE, "crd-unknown-field", "crd-unknown-value")
     ]
-
-
-def own_schema(karta: KartaResource) -> Object:
-    """Return an open schema with what all kinds have, and with the objects, lists, counts and phases of a Karta."""
-    schema, typed, of_pods, scope = deepcopy(_USUAL), dict[str, str](), set[str](), TypeScope()
-    # The first action of a place counts, which suspends.
-    written = {
-        text: str(literal(value).schema["type"]).replace("integer", "number")
-        for _, text, value in reversed([*_switched(karta)])
-        if value is not None
-    }
-    for path, text in expressions_of(karta.spec, ("spec",)):
-        if not isinstance(text, ObjectQuery | PodQuery) and (node := _parsed(text)):
-            shapes = outputs(node, (Shape(_USUAL, ".", place="$"),), scope)
-            found = [
-                (noun, shape.place)
-                for noun in (written.get(text), *(_TYPED.get(str(name)) for name in path))
-                if noun
-                for shape in shapes
-            ]
-            of_pods |= {shape.place for shape in shapes if path[-1] in EXPECTED or "suspendDefinition" in path}
-            typed = {at: noun for noun, at in found if noun != "array"} | typed
-            typed |= {at.rpartition("[]")[0]: noun for noun, at in found if noun == "array"}
-    places = {shape.place for shape in scope.visited} | typed.keys()
-    status = karta.spec.structure_definition.root_component.status_definition
-    mappings = getattr(status, "status_mappings", ())
-    phases = grouped((matcher.by_phase.lower(), matcher.by_phase) for _, matchers in mappings for matcher in matchers)
-    # Parts inside of others first: a value that has parts is no count, whatever reads it so.
-    for place in sorted(places, reverse=True):
-        part = schema
-        for name, quoted in _STEP.findall(place):
-            inside = part.setdefault("properties", {}) if name or quoted else part
-            part = inside.setdefault(name or quoted or "items", dict(_ANY))
-        has_parts = typed.get(place) != "array" and part.keys() & {"properties", "items"}
-        if place in typed and not has_parts and _OWN_TYPE.match(place):
-            part |= {"type": "string", SPELLED: phases} if typed[place] == "phase" else {"type": typed[place]}
-    declared = {name for _, name in getattr(status, "conditions_definition", None) or ()}
-    conditions = schema["properties"]["status"]["properties"]["conditions"]
-    entries: dict[str, Any] = conditions["items"]["properties"]
-    # A name that does not look like one of these is the kind's own.
-    if misnamed := {name for name in entries.keys() - declared if name not in _CONDITION and closest(name, _CONDITION)}:
-        conditions["items"] = {"properties": {name: part for name, part in entries.items() if name not in misnamed}}
-    if "$.spec" not in places:  # the kind has its parts in the place of spec
-        return schema
-    fields = schema["properties"]
-    inner = {*fields["spec"]["properties"], *fields["status"]["properties"]}
-    # A kind may have other fields beside spec, but hardly one that looks like these or like a field inside of them, or
-    # that has pods, a count or a switch.
-    others = {
-        name
-        for name in fields
-        if name not in _BESIDE and (name in inner or closest(name, _BESIDE) or f"$.{name}" in of_pods)
-    }
-    return {"properties": {name: part for name, part in fields.items() if name not in others}}
 
 
 def _switched(karta: KartaResource) -> Iterator[tuple[Path, str, JSON]]:
@@ -289,11 +233,7 @@ class _Checked:
             (
                 f'"{expected}"',
                 lambda shape: (
-                    not shape.at
-                    or any(
-                        re.fullmatch(_TEXTS.get(SPELLED if SPELLED in shape.schema else name, "(?s).*"), expected)
-                        for name in shape.types
-                    )
+                    not shape.at or any(re.fullmatch(_TEXTS.get(name, "(?s).*"), expected) for name in shape.types)
                 ),
             ),
             "write expectedResult as jq prints the value: 7, true, Ready",
@@ -379,47 +319,6 @@ class _Checked:
 
 # The syntax trees that are kept: each expression of a definition is followed two or three times.
 _EXPRESSIONS: Final = 256
-_ANY: Final = {OPEN: True}
-_BESIDE: Final = ("spec", "status", "metadata", "apiVersion", "kind")
-_CONDITION: Final = ("type", "reason", "status", "message", "lastTransitionTime", "lastUpdateTime")
-# What all kinds have that have it at all.
-_USUAL: Final[dict[str, Any]] = {
-    **_ANY,
-    "properties": {
-        "spec": {**_ANY, "properties": {"replicas": {"type": "integer"}, "template": {**_ANY, "type": "object"}}},
-        "status": {
-            **_ANY,
-            "properties": {
-                "phase": {"type": "string"},
-                "replicas": {"type": "integer"},
-                **{f"{word}Replicas": {"type": "integer"} for word in ("available", "current", "ready", "updated")},
-                "observedGeneration": {"type": "integer"},
-                "conditions": {
-                    "type": "array",
-                    "items": {
-                        **_ANY,
-                        "properties": {
-                            **{name: {"type": "string", "pattern": WORDS[0]} for name in ("type", "reason")},
-                            **{name: {"type": "string"} for name in _CONDITION[3:]},
-                            "status": {
-                                "type": "string",
-                                SPELLED: {"true": ["True"], "false": ["False"], "unknown": ["Unknown"]},
-                            },
-                        },
-                    },
-                },
-            },
-        },
-    },
-}
-_STEP: Final = re.compile(r"\.(\w+)|\[(?:\]|\"(.*?)\"\])")
-_OWN_TYPE: Final = re.compile(r"\$\.(?!.*\bmetadata\b)")  # values of annotations are strings, even counts
-_TYPED: Final = {
-    "instanceIdPath": "array",
-    **dict.fromkeys(("podTemplateSpecPath", "podSpecPath"), "object"),
-    "scaleDefinition": "integer",
-    "phaseDefinition": "phase",
-}
 
 _GIVEN: Final[Mapping[object, Expected]] = {
     str: TEXT,
@@ -430,9 +329,7 @@ _GIVEN: Final[Mapping[object, Expected]] = {
 }
 _AMOUNT: Final = (
     "a number, a quantity or a duration",
-    lambda shape: (
-        not shape.values and SPELLED not in shape.schema and bool(shape.types & {"integer", "number", "string"})
-    ),
+    lambda shape: not shape.values and bool(shape.types & {"integer", "number", "string"}),
 )
 # The expected values that a rule combines into one.
 _AGGREGATED: Final[Mapping[AggregateRule, Expected]] = {
@@ -465,7 +362,6 @@ _TEXTS: Final = {
     "boolean": "true|false",
     "object": r"(?s)\{.*",
     "array": r"(?s)\[.*",
-    SPELLED: "(?s)(?!(true|false)$).*",
 }
 
 

@@ -7,14 +7,12 @@ from typing import Final
 
 from karta_interpreter.base.findings import Finding, Span, closest, did_you_mean, error, warning
 from karta_interpreter.base.k8s import QUANTITY
-from karta_interpreter.definitions.karta.expressions import in_one_word
 from karta_interpreter.definitions.openapi.check.expected import within
 from karta_interpreter.definitions.openapi.check.shape import (
     ANY,
     BOOLEAN,
     NULL,
     NUMBER,
-    SPELLED,
     TEXT,
     WRONG_TYPE,
     Shape,
@@ -278,11 +276,6 @@ _OF_ENTRIES, _OF_OPERATOR = (
     'compare it with `==`; of entries write `any(PATH[]?; .type == "Ready")`',
     "`|` applies last: write ( ) around what it reads",
 )
-WORDS: Final = (
-    "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
-    "^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$",
-)
-"""The patterns of the reasons and the types of Kubernetes' conditions, which are words without spaces."""
 _COMPARISONS: Final = ("==", "!=", "<", "<=", ">", ">=", "and", "or")
 # The types that an operator takes two values of.
 _ALIKE: Final[Mapping[str, frozenset[str]]] = {
@@ -356,14 +349,11 @@ def _compared(shapes: Shapes, others: Shapes, node: ast.Node, operator: str, sco
     others = others if isinstance(node, ast.Literal | ast.Comma | ast.Array) else ()
     made = [shape for shape in others if shape not in (NULL, literal(""))]
     words = [word for shape in made if not shape.at for word in shape.values]
-    are_words = typed and all(shape.schema.get("pattern") in WORDS for shape in typed)
-    listed = [in_one_word(word) for word in words] if are_words else listed_values(shapes)
-    phases = typed[0].schema.get(SPELLED, {}) if typed else {}
-    spelled = {word: phases.get(word.lower(), [word]) for word in words}
-    never = [word for word in words if (listed and word not in listed) or word not in spelled[word]]
+    listed = listed_values(shapes)
+    never = [word for word in words if listed and word not in listed]
     if never:
         message = f'{typed[0].at or "this"} is never "{never[0]}" in {scope.schema}'
-        hint = did_you_mean(never[0], listed or spelled[never[0]])
+        hint = did_you_mean(never[0], listed)
         scope.add(warning("crd-unknown-value", (), message, hint, span=node.span))
     elif _are_apart(typed, made):
         outcome = "never equals" if operator in ("==", "!=") else f"`{operator}` decides by the types alone next to"

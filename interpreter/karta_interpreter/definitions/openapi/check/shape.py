@@ -192,8 +192,6 @@ def unique(parts: Iterable[Shapes]) -> Shapes:
 
 
 WRONG_TYPE: Final = "crd-wrong-type"
-# The key of the phases that a definition names, in its own schema. The field is not limited to them.
-SPELLED: Final = "x-spelled"
 
 
 @dataclass(frozen=True, slots=True)
