@@ -105,7 +105,7 @@ SERVING: States = {
         "the first objects cannot be made": DEGRADED,
         # Nobody takes an error back.
         "an error that is over": RUNNING,
-        "a level of the topology is gone": RUNNING | DEGRADED,
+        "a level of the topology is gone": RUNNING,
         "not seen by the controller": UNDEFINED,
         "no status yet": UNDEFINED,
     },
@@ -130,7 +130,7 @@ SERVING: States = {
         "a group of a component that does not start": INITIALIZING,
         "stopped": SUSPENDED,
         # The status says Stopped at once, the reason of a condition that pods are still there.
-        "stopping": SUSPENDING,
+        "stopping": SUSPENDED,
         "no status yet": UNDEFINED,
     },
 }

@@ -53,7 +53,48 @@ def _kserve_predictor(service: Any) -> Object:
     return result
 
 
+def _milvus_defaults(milvus: Any) -> Object:
+    """`Default` of a Milvus 2.6 that has started before, with values of the charts that stand for all of them."""
+    spec = milvus["spec"]
+    is_cluster = spec.setdefault("mode", "standalone") == "cluster"
+    components = spec.setdefault("components", {})
+    components.setdefault("image", "milvusdb/milvus:v2.6.4")
+    components.setdefault("imageUpdateMode", "rollingUpgrade")
+    components.setdefault("rollingMode", 2)
+    components.setdefault("standalone", {}).setdefault("replicas", 0 if is_cluster else 1)
+    if is_cluster:
+        for name in ("proxy", "mixCoord", "dataNode", "queryNode", "streamingNode"):
+            components.setdefault(name, {}).setdefault("replicas", 1)
+        components["streamingMode"] = True
+    components.setdefault("updateConfigMapOnly", True)
+    dependencies = spec.setdefault("dependencies", {})
+    stream = dependencies.setdefault("msgStreamType", "pulsar" if is_cluster else "woodpecker")
+    if stream in ("kafka", "pulsar"):
+        part = dependencies.setdefault(stream, {})
+        part |= {"brokerList": ["it-kafka.n:9092"]} if stream == "kafka" else {"endpoint": "it-pulsar-proxy.n:6650"}
+        _in_cluster(part, "Retain")
+    etcd = dependencies.setdefault("etcd", {})
+    if not etcd.get("external"):
+        etcd["endpoints"] = ["it-etcd.n:2379"]
+        _in_cluster(etcd, "Retain")
+    storage = dependencies.setdefault("storage", {})
+    storage.setdefault("type", "MinIO")
+    storage |= {"endpoint": "it-minio.n:9000", "secretRef": "it-minio"}
+    _in_cluster(storage, "Retain")
+    milvus["metadata"].setdefault("labels", {}).setdefault("milvus.io/operator-version", "1.3.8")
+    milvus["metadata"].setdefault("annotations", {})["milvus.io/dependency-values-merged"] = "true"
+    result: Object = milvus
+    return result
+
+
+def _in_cluster(dependency: Any, policy: str) -> None:
+    part = dependency.setdefault("inCluster", {})
+    part.setdefault("deletionPolicy", policy)
+    part.setdefault("values", {"replicaCount": 3})
+
+
 SERVING: Final[Mapping[str, Callable[[Object], Object]]] = {
     "cnpg_defaults": _cnpg_defaults,
     "kserve_predictor": _kserve_predictor,
+    "milvus_defaults": _milvus_defaults,
 }
