@@ -131,6 +131,8 @@ def test_answers_are_as_the_description_has_them(server: TypesServer) -> None:
 class _Sources:
     """A place with a Karta for each kind."""
 
+    is_known = True
+
     def __init__(self, kinds: list[str]) -> None:
         self.present: dict[str, Any] = {kind: karta(kind) for kind in kinds}
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from karta_interpreter.web.types_api.records import CATEGORY, ID, PRIORITY, REVISION
+from karta_interpreter.web.types_api.records import CATEGORY, ID, PRIORITY, REVISION, type_id
 from tests.definitions.sources.scripted_api import KARTAS, Handler, serving, status, write_kubeconfig
+from tests.support.waiting import HANG, PAUSE
 from tests.web.types_api.karta_api import KartaApi
 from tests.web.types_api.types_server import (
     TOKEN,
@@ -302,3 +303,22 @@ async def test_kubernetes_decides_who_may(tmp_path: Path) -> None:
         ]
         assert [each.status for each in answers] == [200, 403, 201, 401]
         assert "ada may not create kartas.run.ai" in answers[1].json["detail"]
+
+
+async def test_nothing_is_said_of_types_before_the_kartas_are_read(tmp_path: Path) -> None:
+    async with serving(KartaApi()) as api:
+        assert isinstance(api, KartaApi)
+        api.put(KARTAS, V1, karta()["spec"])
+        api.on("get", KARTAS, status(503), times=1000)
+        config = write_kubeconfig(tmp_path / "kubeconfig", api.url)
+        (tmp_path / "tokens").write_text(TOKEN)
+        async with in_process(cluster=True, kubeconfig=config, types_token_file=tmp_path / "tokens") as server:
+            path = f"{TYPES}/{type_id('mill.example.org', 'GrainMill')}"
+            for method, where in (("GET", TYPES), ("GET", path), ("DELETE", path), ("GET", "/readyz")):
+                assert (await ask(server, method, where)).status == 503, where
+            assert (await ask(server, "GET", "/healthz")).status == 200
+            api.behave()
+            async with asyncio.timeout(HANG):
+                while (await ask(server, "GET", "/readyz")).status != 200:  # noqa: ASYNC110 - nothing tells of it
+                    await asyncio.sleep(PAUSE)
+            assert (await ask(server, "GET", path)).status == 200

@@ -27,6 +27,7 @@ from tests.webhook.registration.control_plane import (
 )
 from tests.webhook.registration.definitions import karta, replicas
 
+NAME = "karta-interpreter"
 KARTAS = "/apis/run.ai/v1alpha1/kartas"
 DOLL = GVK("toys.example.com", "v1", "Doll")
 SERVICE = "karmada-system/karta-interpreter:8443"
@@ -144,6 +145,26 @@ async def test_lost_control_plane_changes_no_answer(plane: ControlPlane, client:
     await client.ask_until(post(status_of_a_doll()), lambda answer: answer.response["successful"])
     plane.break_off(available=False)
     assert (await client.ask(post(status_of_a_doll()))).response["successful"]
+    assert (await client.ask(get("/readyz"))).status == 200
+
+
+async def test_replica_that_comes_back_takes_nothing_away(plane: ControlPlane, client: Client, clock: Clock) -> None:
+    await until(lambda: plane.operations("RayCluster"))
+    plane.write(KARTAS, "doll", doll_karta())
+    await until(lambda: plane.operations("Doll"))
+    registered, applied = plane.configuration, len(plane.applied)
+    plane.refused["GET", KARTAS] = 500
+    plane.break_off(available=True)
+    # Another replica knows another Karta meanwhile. Of these two informers one is back before the other.
+    toy = {**registered["webhooks"][0], "name": "toy.example.com"}
+    plane.write(KARTAS, "toy", doll_karta("toy"))
+    plane.write(CONFIGURATIONS, NAME, {**registered, "webhooks": [*registered["webhooks"], toy]}, manager=NAME)
+    await clock.passes(20)
+    assert toy in plane.configuration["webhooks"]
+    assert len(plane.applied) == applied
+    plane.refused.clear()
+    await clock.passes(4)
+    assert await clock.within(60, lambda: len(plane.applied) > applied), "the toy is no kind of a Karta"
     assert (await client.ask(get("/readyz"))).status == 200
 
 

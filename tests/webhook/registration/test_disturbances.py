@@ -4,6 +4,8 @@ import asyncio
 
 import pytest
 
+from karta_interpreter.definitions.sources.informer import Pace
+from karta_interpreter.webhook.registration import registrar
 from karta_interpreter.webhook.registration.configuration import Endpoint
 from tests.support.waiting import Clock, until
 from tests.webhook.registration.control_plane import CONFIGURATIONS, CRDS
@@ -13,6 +15,23 @@ pytestmark = pytest.mark.usefixtures("hurried")
 
 SOON, MINUTE = 2.0, 60.0
 """Seconds by the clock of the test: until a change is applied, and until a change by a rival is put back again."""
+
+
+@pytest.fixture
+def impatient(hurried: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001 - another pace than that
+    """What is refused counts at once as withheld on purpose."""
+    monkeypatch.setattr(registrar, "_PACE", Pace(first=0.1, longest=0.2, absent=0.0))
+
+
+async def test_what_is_refused_for_a_moment_is_waited_for(rig: Rig, clock: Clock) -> None:
+    """An API server that is starting forbids everything. Without a look at CRDs all kinds would be registered."""
+    rig.plane.refused["GET", CRDS] = 403
+    async with rig.registrar():
+        await until(lambda: CONFIGURATIONS in rig.plane.lists)
+        await clock.passes(SOON)
+        assert not rig.plane.applied
+        rig.plane.refused.clear()
+        await until(lambda: rig.plane.operations("Toy"))
 
 
 async def test_completion_by_api_server_is_not_a_change(rig: Rig, clock: Clock) -> None:
@@ -173,6 +192,7 @@ async def test_failed_apply_is_logged_once_and_retried(
     assert rig.said("info") == [f"registered 1 kind as {NAME}"]
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_without_a_look_at_crds_everything_is_registered(rig: Rig) -> None:
     rig.plane.write(CRDS, "toys", crd("Toy", status=False))
     rig.plane.refused["GET", CRDS] = 403
@@ -186,6 +206,7 @@ async def test_without_a_look_at_crds_everything_is_registered(rig: Rig) -> None
         await until(lambda: "AggregateStatus" not in (rig.plane.operations("Toy") or ()))
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_without_a_look_at_configurations_it_is_applied_once(rig: Rig, clock: Clock) -> None:
     rig.plane.refused["GET", CONFIGURATIONS] = 403
     async with rig.registrar():

@@ -51,7 +51,8 @@ class Cluster:
         self._collection = Informer(api, kartas_path(), dict, pace, self.budget, weight_of)
         self._reporter = StatusWriter(api, pace) if reports else None
         self.referenced = ReferenceCache(api, pace, self.budget.most)
-        self._moved = asyncio.Event()
+        self._moved, self._loaded = asyncio.Event(), asyncio.Event()
+        self._is_loading = False
         self.kartas: Mapping[str, ClusterKarta] = {}
         """All Kartas as they were last seen, by their sources. The mapping is replaced, never changed."""
         self.layer = SourceDefinitions()
@@ -66,6 +67,18 @@ class Cluster:
         Without failures it stays below `Pace.watch`: a watch without events is silent until its end.
         """
         return self._collection.stale_for
+
+    @property
+    def in_step(self) -> bool:
+        """Whether `layer` has all Kartas as the API server has them, as far as it lets anybody read them."""
+        return self.synced and self._collection.in_step and not self._moved.is_set() and not self._is_loading
+
+    async def read_again(self) -> None:
+        """Read all Kartas of the API server, and wait until they are in `layer`. Raise ClusterError."""
+        await self._collection.read()
+        loaded = self._loaded
+        self._moved.set()
+        await loaded.wait()
 
     async def run(self, changed: Callable[[], Awaitable[None]]) -> None:
         """Keep in step until cancelled. ``changed`` is awaited after each change of `layer`."""
@@ -94,17 +107,26 @@ class Cluster:
         while True:
             await moved.wait()
             moved.clear()
-            # Before reading: a collection that becomes known meanwhile sets `moved` again.
-            is_known = self._collection.known
-            # Compiling takes milliseconds, and would block all calls.
-            objects, left_out = {**self._collection.objects}, {**self._collection.left_out}
-            self.kartas = await asyncio.to_thread(self._read, objects, left_out)
-            layer = await asyncio.to_thread(self._new_layer)
-            if layer != self.layer:
-                self.layer = layer
-                await changed()
-            self.synced = self.synced or is_known
+            loaded, self._loaded = self._loaded, asyncio.Event()
+            self._is_loading = True
+            try:
+                await self._load_once(changed)
+            finally:
+                self._is_loading = False
+                loaded.set()
             settled.set()
+
+    async def _load_once(self, changed: Callable[[], Awaitable[None]]) -> None:
+        # Before reading: a collection that becomes known meanwhile sets `moved` again.
+        is_known = self._collection.known
+        objects, left_out = {**self._collection.objects}, {**self._collection.left_out}
+        # Compiling takes milliseconds, and would block all calls.
+        self.kartas = await asyncio.to_thread(self._read, objects, left_out)
+        layer = await asyncio.to_thread(self._new_layer)
+        if layer != self.layer:
+            self.layer = layer
+            await changed()
+        self.synced = self.synced or is_known
 
     def _read(self, objects: Mapping[str, Object], left_out: Mapping[str, Object]) -> Mapping[str, ClusterKarta]:
         read, collection = {}, self._collection

@@ -134,6 +134,12 @@ class Informer(Generic[View]):
         return self.problem is not None and self.problem.status in _REFUSALS
 
     @property
+    def in_step(self) -> bool:
+        """Whether the objects match the server, as far as it lets anybody read them."""
+        lasts = time.monotonic() - self._refused_since >= self._pace.absent
+        return self.problem is None or (self._not_listed is not None and self.is_refused and lasts)
+
+    @property
     def stale_for(self) -> float:
         """The seconds since the objects were known to match the server."""
         return time.monotonic() - self._in_step
@@ -151,6 +157,10 @@ class Informer(Generic[View]):
                 self._failures += 1
                 changed()
                 await asyncio.sleep(self._pace.pause(self._failures))
+
+    async def read(self) -> None:
+        """List the objects again, beside the watch. Raise ClusterError."""
+        await self._list()
 
     def put(self, obj: Object) -> None:
         """Take an object from an answer of the server, before the watch reports it."""
@@ -299,6 +309,9 @@ class Informer(Generic[View]):
         if not name or kind not in {"ADDED", "MODIFIED", "DELETED"}:
             return False
         if kind == "DELETED":
+            # The object was created again before it was listed beside the watch.
+            if _number(obj) < self._versions.get(name, 0):
+                return False
             self.objects.pop(name, None)
             self.left_out.pop(name, None)
             self._forget(name)

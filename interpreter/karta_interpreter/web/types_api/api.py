@@ -70,9 +70,11 @@ async def serving(settings: TypesSettings) -> AsyncIterator[str]:
             _keep(opened, tls.run(_CERTIFICATE_SECONDS))
         view, judge = View(store, storage), Judge(settings.judge_seconds)
         opened.callback(judge.close)
-        await view.rows()  # 10,000 types take a second of processor time; clients do not have to wait for it
-        routes = Routes(store, storage, view, judge, choices)
-        yield await _listen(application(routes.handlers(), access, ClientLimits(settings.rate)), settings, tls, opened)
+        if storage.is_known:
+            await view.rows()  # 10,000 types take a second of processor time; clients do not have to wait for it
+        handlers, limits = Routes(store, storage, view, judge, choices).handlers(), ClientLimits(settings.rate)
+        made = application(handlers, access, limits, lambda: storage.is_known)
+        yield await _listen(made, settings, tls, opened)
         log.info("stopping")
 
 

@@ -17,13 +17,13 @@ from karta_interpreter.base.findings import closest, did_you_mean
 from karta_interpreter.base.rate_limit import RateLimit
 from karta_interpreter.web.console.guard import OF_SERVE
 from karta_interpreter.web.types_api.access import Access, bearer_token
-from karta_interpreter.web.types_api.models import CONTENT_TYPE, ApiError, ProblemError
+from karta_interpreter.web.types_api.models import CONTENT_TYPE, UNKNOWN, ApiError, ProblemError
 from karta_interpreter.web.types_api.openapi import OPERATIONS, ROOT, TYPES
 from karta_interpreter.webhook.http.bodies import check_head
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.settings import MIB
 
-HEALTH: Final = "/healthz"
+HEALTH, READY = "/healthz", "/readyz"
 USER, ABOUT = "user", "about"
 """The user of a request, and for the audit the name of the type that it is about, next to the ``id`` of its path.
 
@@ -67,14 +67,22 @@ class ClientLimits:
             )
 
 
-def application(handlers: Mapping[str, Handler], access: Access, limits: ClientLimits) -> web.Application:
+def application(
+    handlers: Mapping[str, Handler], access: Access, limits: ClientLimits, is_ready: Callable[[], bool] = lambda: True
+) -> web.Application:
     """Return the application with a handler for each operation of the description, by its name."""
+
+    async def ready(_: web.Request) -> web.Response:
+        text, status = ("ok\n", 200) if is_ready() else (f"{UNKNOWN}\n", 503)
+        return web.Response(status=status, text=text, headers=_HEADERS)
+
     made = web.Application(middlewares=[_edge(access, limits)], client_max_size=_MOST_BYTES)
     for operation in OPERATIONS:
         # No id contains the colon that begins the name of an action.
         path = f"{ROOT}{operation.path}".replace("{id}", "{id:[^/:]+}")
         made.router.add_route(operation.method.upper(), path, handlers[operation.name], name=operation.name)
     made.router.add_get(HEALTH, _healthy)
+    made.router.add_get(READY, ready)
     return made
 
 
@@ -102,7 +110,7 @@ def _edge(access: Access, limits: ClientLimits) -> Middleware:
 
     @web.middleware
     async def answer(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if request.path == HEALTH:
+        if request.path in {HEALTH, READY}:
             return await handler(request)
         try:
             response = await admit(request, handler)
@@ -133,7 +141,7 @@ def _problem(error: web.HTTPException, request: web.Request) -> ApiError:
             detail = f"this path takes {allowed}, not {request.method[:_LONGEST]}{_INSTEAD.get(request.method, '')}"
             return ApiError(405, detail, headers={"Allow": allowed})
         case web.HTTPNotFound():
-            paths = dict.fromkeys([*(f"{ROOT}{operation.path}" for operation in OPERATIONS), HEALTH])
+            paths = dict.fromkeys([*(f"{ROOT}{operation.path}" for operation in OPERATIONS), HEALTH, READY])
             path = request.path[:_LONGEST]
             hint = _INSTEAD.get(request.method) if path == f"{ROOT}{TYPES}/" else ""
             hint = hint or f"; {did_you_mean(closest(path, paths) or path, paths)}"

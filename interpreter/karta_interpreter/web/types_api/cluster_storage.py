@@ -17,7 +17,7 @@ from karta_interpreter.definitions.karta import gvk_of, kartas_path
 from karta_interpreter.definitions.sources.api_server import ApiServer, existing
 from karta_interpreter.definitions.sources.cluster import ORIGIN, Cluster
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
-from karta_interpreter.web.types_api.models import ApiError, owned, unavailable
+from karta_interpreter.web.types_api.models import UNKNOWN, ApiError, owned, unavailable
 from karta_interpreter.web.types_api.records import (
     ID,
     REVISION,
@@ -46,6 +46,11 @@ class ClusterStorage:
         self._seconds = seconds
         self._writing = asyncio.Lock()
 
+    @property
+    def is_known(self) -> bool:
+        """Whether all Kartas have been read."""
+        return self._cluster.synced
+
     def sources(self) -> Mapping[str, ClusterKarta]:
         """Return the Kartas as the watch has them."""
         return self._cluster.kartas
@@ -61,10 +66,10 @@ class ClusterStorage:
         """Keep other tasks from writing, once all Kartas are known. The API server keeps other processes from it."""
         try:
             async with asyncio.timeout(self._seconds):
-                while not self._cluster.synced:  # noqa: ASYNC110 - it has no event for it
+                while not self.is_known:  # noqa: ASYNC110 - it has no event for it
                     await asyncio.sleep(_LOOK_SECONDS)
         except TimeoutError:
-            raise unavailable("the Kartas of the cluster have not been read yet") from None
+            raise unavailable(UNKNOWN) from None
         async with self._writing:
             yield
 

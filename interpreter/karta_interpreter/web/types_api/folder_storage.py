@@ -34,6 +34,11 @@ class FolderStorage:
         self._store = store
         self._writing = asyncio.Lock()
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the types have been read: the store has read its folders before anybody asks."""
+        return True
+
     def sources(self) -> Mapping[Path, DefinitionFile]:
         """Return the files of the folder."""
         return self._store.files(self._root)

@@ -225,6 +225,10 @@ class ApiError(InterpreterError):
         )
 
 
+UNKNOWN: Final = "the Kartas of the cluster have not been read yet"
+"""Why nothing is said of types after the start of the program."""
+
+
 def unavailable(detail: str, seconds: int = 5) -> ApiError:
     """Return the error for a request that may succeed after some seconds."""
     return ApiError(503, detail, headers={"Retry-After": str(seconds)})

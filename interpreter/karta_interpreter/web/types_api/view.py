@@ -14,7 +14,7 @@ from karta_interpreter.definitions.karta import gvk_of
 from karta_interpreter.definitions.sources import Snapshot, Store, cluster, files
 from karta_interpreter.web.types_api.cluster_storage import ClusterStorage
 from karta_interpreter.web.types_api.folder_storage import FolderStorage
-from karta_interpreter.web.types_api.models import CATALOGUE, MOST_ERRORS, Choices, FindingOutput
+from karta_interpreter.web.types_api.models import CATALOGUE, MOST_ERRORS, UNKNOWN, Choices, FindingOutput, unavailable
 from karta_interpreter.web.types_api.records import (
     CATEGORY,
     PRIORITY,
@@ -104,7 +104,9 @@ class View:
         self._rows: Mapping[str, Row] = {}
 
     async def rows(self) -> Mapping[str, Row]:
-        """Return every type by its id."""
+        """Return every type by its id. Raises ApiError, 503, before the stored ones are known."""
+        if not self._storage.is_known:
+            raise unavailable(UNKNOWN)
         async with self._reading:
             sources, snapshot = self._storage.sources(), self._store.snapshot
             # By identity: both are replaced as a whole when anything in them changes.

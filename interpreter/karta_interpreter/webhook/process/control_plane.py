@@ -109,8 +109,8 @@ class ControlPlane:
         )
 
         def endpoint() -> Endpoint | None:
-            # Without the Kartas of the cluster the configuration would lose their kinds for a moment.
-            if (tls and tls.certificate.is_placeholder) or (self.cluster and not self.cluster.synced):
+            # Without the Kartas of the cluster as they are, the configuration would lose what other replicas know.
+            if (tls and tls.certificate.is_placeholder) or (self.cluster and not self.cluster.in_step):
                 return None
             bundle = self.ca_file.pem if self.ca_file else tls.certificate.authority if tls else b""
             doubt = distrust(tls.certificate.chain, bundle, address.server_name) if tls else ""
@@ -119,6 +119,8 @@ class ControlPlane:
         async def refresh() -> None:
             if tls:
                 await tls.reload_if_changed()
+            if self.cluster:
+                await self.cluster.read_again()
 
         name = self._settings.registration_name
         self.registrar = Registrar(self.api, store, endpoint, name, configuration=configuration, refresh=refresh)

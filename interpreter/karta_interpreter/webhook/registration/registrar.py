@@ -53,10 +53,11 @@ class Registrar:
 
     Every replica does so in the same way: there is no leader. Changes of another writer are put back, but at a limited
     rate. Nothing is applied before the store has definitions and ``endpoint`` returns an endpoint. Call `wake` when it
-    returns another one. Before a change is put back, ``refresh`` is awaited, because another replica may know a new CA
-    a moment before this one. The difference also has to last, because a slow write of another replica may have been
-    overtaken and is followed by another write. ``in_step``: the configuration was as desired when it was last read.
-    Admission webhooks of the same name get the CA, too. ``configuration`` makes the object.
+    returns another one. Before a change is put back, or something is taken away, ``refresh`` is awaited, because
+    another replica may know a new CA, or a Karta, a moment before this one. The difference also has to last, because a
+    slow write of another replica may have been overtaken and is followed by another write. ``in_step``: the
+    configuration was as desired when it was last read. Admission webhooks of the same name get the CA, too.
+    ``configuration`` makes the object.
     """
 
     def __init__(
@@ -150,20 +151,25 @@ class Registrar:
             self._differed = False
             return None
         # After a failure the present object may still be the one from before our own write.
-        if desired == self._applied and not self._failures:
+        is_of_others = desired == self._applied and not self._failures
+        if is_of_others or _takes_away(present, desired):
             differed, self._differed = self._differed, True
-            await self._refresh()
-            if self._endpoint() != endpoint or not differed:
+            try:
+                await self._refresh()
+            except ClusterError as error:
+                _logger.debug("the Kartas cannot be read again: %s", error)
                 return _DEBOUNCE
-            if seconds := self._put_back(present, desired):
+            if self._endpoint() != endpoint or self._store.snapshot is not snapshot or not differed:
+                return _DEBOUNCE
+            if is_of_others and (seconds := self._put_back(present, desired)):
                 return seconds
         return await self._apply(desired)
 
     def _known_endpoint(self) -> Endpoint | None:
-        """Return the endpoint once the definitions to register and the present registration are known."""
+        """Return the endpoint while the definitions to register and the present registration are known."""
         for collection in (self._present, self._crds):
-            if not collection.listed and not collection.is_refused:
-                if collection.problem:
+            if not collection.in_step or not (collection.listed or collection.problem):
+                if collection.problem and self._applied is None:
                     self._messages.log("apply", logging.ERROR, f"cannot register: {collection.problem}")
                 return None
         if self._present.problem and self._present.problem.status == HTTPStatus.FORBIDDEN:
@@ -176,7 +182,7 @@ class Registrar:
             )
         # Generation 0 is a store that has read nothing. Registering it would take all kinds away.
         endpoint = self._endpoint() if self._store.snapshot.generation else None
-        if endpoint is None and asyncio.get_running_loop().time() - self._started > _LONG:
+        if endpoint is None and self._applied is None and asyncio.get_running_loop().time() - self._started > _LONG:
             self._messages.log(
                 "apply", logging.WARNING, "nothing is registered yet: definitions or certificate are not there"
             )
@@ -223,6 +229,12 @@ class Registrar:
             f"its own {option('registration-name')}; replicas of one need the same version, settings and definitions",
         )
         return seconds
+
+
+def _takes_away(present: Object | None, desired: Object) -> bool:
+    """Return whether the desired object lacks a webhook that the present one has."""
+    desired_webhooks = desired["webhooks"]
+    return present is not None and any(webhook not in desired_webhooks for webhook in present.get("webhooks") or ())
 
 
 def _essence(configuration: Object) -> JSON:
