@@ -31,7 +31,7 @@ from karta_interpreter.cli.options import (
     exchanged,
 )
 from karta_interpreter.cli.program import Problem, UsageProblem, is_usage
-from karta_interpreter.cli.render import table
+from karta_interpreter.cli.render import say, table
 from karta_interpreter.definitions.karta import catalogue_kinds, karta_api_group
 from karta_interpreter.definitions.sources import Selection, ServedDefinition, Snapshot, list_files
 from karta_interpreter.engine.operations import Operation
@@ -254,7 +254,7 @@ def _introduce(started: Started, settings: Settings) -> None:
 def _print_all(ctx: click.Context, _: click.Parameter, value: object) -> None:
     if value:
         ctx.meta[_ALL] = True
-        click.echo(ctx.get_help(), color=ctx.color)
+        say(ctx.get_help())
         ctx.exit()
 
 
