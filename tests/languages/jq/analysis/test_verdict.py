@@ -200,34 +200,15 @@ def test_refusals_are_in_order_of_text() -> None:
 @rows(
     ("text", "message", "hint"),
     [
-        pytest.param(".a = 1", "`=` is not allowed: an expression only reads", "to compare, write `==`", id="="),
+        pytest.param(".a = 1", "`=` is not allowed: an expression only reads", "", id="="),
         pytest.param(".a |= 1", "`|=` is not allowed: an expression only reads", "", id="an update is not a slip"),
         pytest.param("range(9)", "`range` is not allowed: its output may", "", id="why range is banned"),
-        pytest.param("spec.replicas", "there is no function `spec`", "is written `.spec`", id="a path without its dot"),
-        pytest.param(
-            "replicas", "there is no function `replicas`", "a field is `.replicas`", id="a field without its dot"
-        ),
-        pytest.param(
-            ".status.phase == Ready",
-            "there is no function `Ready`",
-            'a field is `.Ready`, a text is `"Ready"`',
-            id="a text without its quotes",
-        ),
-        pytest.param(
-            "items[]", "there is no function `items`", "is written `.items`", id="an iteration without its dot"
-        ),
-        pytest.param(".a.b-c", "there is no function `c`", '`["b-c"]`', id="a name with a dash"),
         pytest.param("slect(.a)", "there is no function `slect`", "did you mean `select`?", id="a misspelt function"),
         pytest.param("def total: 1; totl", "no function `totl`", "did you mean `total`?", id="a misspelt definition"),
         pytest.param("qqq(1)", "there is no function `qqq`", "", id="nothing comes near"),
         pytest.param("select", "`select` takes 1 argument, not 0", "", id="a missing argument"),
         pytest.param("map(.; .)", "`map` takes 1 argument, not 2", "", id="an argument too many"),
-        pytest.param("any(1; 2; 3)", "`any` takes 0 or 1 or 2 arguments, not 3", "| any`", id="several arities"),
-        pytest.param("max(.a, .b)", "`max` takes 0 arg", "`[..., ...] | max`", id="a function of two values"),
-        pytest.param("length(.a)", "`length` takes 0 arg", "`... | length`", id="the input as an argument"),
-        pytest.param(".a | default(1)", "no function `default`", "`path // value`", id="a template's default"),
-        pytest.param(".a // nil", "no function `nil`", "write `null`", id="Lua's null"),
-        pytest.param("self.spec.a", "no function `self`", "the object itself is `.`", id="CEL's object"),
+        pytest.param("any(1; 2; 3)", "`any` takes 0 or 1 or 2 arguments, not 3", "", id="several arities"),
         pytest.param("toarray", "a function of jq that gojq 0.12.19 does not have", "", id="jq has more"),
         pytest.param("1 as $total | $totl", "no variable `$totl`", "did you mean `$total`?", id="a misspelt variable"),
         pytest.param("@base64e", "`@base64e` is not a format", "did you mean `@base64", id="a misspelt format"),

@@ -112,9 +112,6 @@ class _Lexer:
         yield Token(Kind.END, "", Span(self.place, self.place))
 
     def _code(self) -> Iterator[Token]:
-        if habit := _ANY_HABIT.match(self.text, self.place):
-            hint = _HABITS[(habit.lastindex or 1) - 1][1]
-            raise QuerySyntaxError(f"`{habit[0]}` is not jq", start=self.place, end=habit.end(), hint=hint)
         lexeme = _CODE.match(self.text, self.place)
         if not lexeme:
             character = self.text[self.place]
@@ -176,42 +173,3 @@ class _Lexer:
         return QuerySyntaxError(
             "the string that starts here never ends", start=self.open_quotes[-1], end=self.open_quotes[-1] + 1
         )
-
-
-_HABITS = (
-    (r"===", "write `==`"),
-    (r"!==", "write `!=`"),
-    (r"!!|(?<=\w)!\.", "write `.name` alone: a field that is absent is null"),
-    (r"!(?!=)", "write `... | not`"),
-    (r"=~", 'to match a regular expression, write `test("...")`'),
-    (r"&&", "write `and`"),
-    (r"\|\|", "write `//` for a default, `or` between conditions"),
-    (r"\*\*", "write `pow(base; exponent)`"),
-    (r"\[\?", "elements are chosen by `[] | select(...)`"),
-    (r"\[\*\]", "write `[]` to iterate over all elements"),
-    (r"(?<=[\w\])])\.\d+", "an entry of a list is written `[0]`"),
-    (r"\d+(?:[fFlLuU]|[iI]|[kKMGT]i?)\b", 'a number has no letters, and a quantity is a text: `"512Mi"`'),
-    (r"\$\.", "a path starts with `.`, as in `.spec.replicas`"),
-    (r"\$\[", "a path starts with `.`, as in `.[0]`"),
-    (r"\$?\{\{|\$\{|\$\(", "write the path alone: a template is not jq"),
-    (r"\$(?![A-Za-z_])", "a variable is `$name`, without a space"),
-    (r"@(?![A-Za-z_])", "a path starts with `.`, as in `.spec.replicas`"),
-    (r":=", "a value gets a name by `path as $name | ...`"),
-    (r"<>|~=", "write `!=`"),
-    (r"=>|\|>|(?<=\s)->", "write what is done to each element alone: `map(.field)`, `map(select(.field > 1))`"),
-    (r"&\w*", "a field is written `.field`, as in `sort_by(.field)`, and both of two conditions with `and`"),
-    (r"~", "a path starts with `.`, as in `.spec.replicas`; the opposite is written `... | not`"),
-    (r"\^", "write `pow(base; exponent)`"),
-    (r"\\", 'write the value alone, and into a text as `"\\(.a)"`'),
-    (r"\b[bfru](?=[\"'])", 'a text with values is written `"\\(.a)-\\(.b)"`'),
-    (r"\.\.(?=[A-Za-z_])", "one `.` stands between two names"),
-    (r"->|::", "a path is written `.spec.replicas`"),
-    (r"/\*", "a comment stands behind `#`, up to the end of the line"),
-    (r"[\u201c-\u201f\u2018-\u201b\u00ab\u00bb]", 'this is a typographic quote: a string has straight ones, "..."'),
-    (r"['`]", 'write a path without quotes, and a string in double quotes: "..."'),
-    (r"[\u200b-\u200d\u2060\ufeff\u00ad]", "delete this sign, which no eye sees"),
-    (r"[\u2010-\u2015\u2212]", "this is a typographic dash: write `-`"),
-    (r"\u00a0", "this is a no-break space: write an ordinary one"),
-)
-# The syntax of other languages. jq has none of it outside of strings.
-_ANY_HABIT = re.compile("|".join(f"({pattern})" for pattern, _ in _HABITS))

@@ -20,7 +20,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Final, NoReturn, TypeVar
 
 from msgspec.structs import replace
@@ -40,51 +40,6 @@ NESTING_LIMIT: Final = 128
 
 _CONSTANTS: Final = {"null": None, "true": True, "false": False}
 _EXACT_INTEGERS: Final = 2**53
-_HINTS: Final = {
-    "?//": "`?//` separates patterns; to give a default, write `? //` with a space",
-    "as": "a binding, `... as $name | ...`, needs parentheses here",
-    "+": "jq has no sign for positive numbers",
-    "/": "a path is written `.spec.replicas`",
-    ";": "`;` stands between the arguments of a function only",
-    "..": "one `.` stands between two names, and `+` between two texts",
-    "elseif": "write `elif`",
-    **dict.fromkeys(("except", "rescue"), "an error is caught by `try ... catch ...`"),
-    ".*": "write `[]` to iterate over all elements",
-    ".?": "a field that is absent is null: write `.name`, and a default as `.name // value`",
-    "#": "`.` is the whole input, and what is behind `#` is a comment: `|` in YAML keeps its lines, and `>` joins them",
-    "()": "the arguments of a function stand in ( ), with `;` between them",
-    **dict.fromkeys(("let", "var", "local", "const"), "a value gets a name by `path as $name | ...`"),
-    **dict.fromkeys(("lambda", "fn", "function"), "write what is done to each element alone: `map(.field)`"),
-    "index": "an entry of a list is written `path[0]`",
-    "len": "the size of a list is `path | length`",
-    **dict.fromkeys(
-        ("is", "equals", "eq", "ne", "gt", "ge", "lt", "le"), "a comparison is written `==`, between two values"
-    ),
-    **dict.fromkeys(("or", "and"), "it stands between two conditions; a default is written `path // value`"),
-    "for": "a list is filtered by `[path[] | select(...)]`",
-    **dict.fromkeys(("in", "not"), 'one of several values is written `path | IN("a", "b")`'),
-    **dict.fromkeys(
-        ("if", "unless", "ternary", "when", "switch"), "a choice is written `if ... then ... else ... end`"
-    ),
-    "key:": "write only what stands behind the colon",
-    "::": "a slice is written `[from:to]`, without steps",
-    **dict.fromkeys(("default", "??"), "a default is written `path // value`"),
-}
-# What jq has for the methods of other languages.
-_METHODS: Final = {
-    **dict.fromkeys(("size", "length", "len", "count"), "length"),
-    **dict.fromkeys(("filter", "where", "findAll"), "map(select(...))"),
-    **dict.fromkeys(("find", "first"), "map(select(...)) | first"),
-    **dict.fromkeys(("some", "exists", "any"), "any(...)"),
-    **dict.fromkeys(("every", "all"), "all(...)"),
-    **dict.fromkeys(("contains", "includes"), "any(. == VALUE)"),
-    **dict.fromkeys(("sum", "reduce"), "add"),
-    **dict.fromkeys(("toString", "to_s"), "tostring"),
-    **dict.fromkeys(("toInt", "toNumber", "to_i"), "tonumber"),
-    **dict.fromkeys(("toLowerCase", "lower"), "ascii_downcase"),
-    **dict.fromkeys(("startsWith", "hasPrefix"), 'startswith("...")'),
-    **dict.fromkeys(("endsWith", "hasSuffix"), 'endswith("...")'),
-}
 _CLOSERS: Final = {"(": ")", "[": "]", "{": "}", "\\(": ")"}
 _SIGNS: Final = {Kind.FIELD: ".", Kind.VARIABLE: "$", Kind.FORMAT: "@"}
 
@@ -120,7 +75,7 @@ class _Parser:
     def program(self) -> ast.Node:
         """Read the whole text."""
         if self.next.kind is Kind.END:
-            raise self.error("the expression is empty", self.next.span, _HINTS["#"])
+            raise self.error("the expression is empty", self.next.span)
         if self.at("import", "include", "module"):
             message = f"`{self.next.text}` is not allowed: an expression has no files and no modules"
             raise self.error(message, self.next.span)
@@ -134,22 +89,7 @@ class _Parser:
     def refuse_rest(self) -> None:
         if self.at(")", "]", "}"):
             raise self.error(f"`{self.next.text}` closes nothing", self.next.span)
-        self.missing("an operator", self.habit())
-
-    def habit(self) -> str:
-        """Return a hint about what other languages have between two expressions."""
-        before = "".join(token.text for token in self._tokens[max(self._place - 2, 0) : self._place + 1])
-        previous, text = self._tokens[self._place - 1].text, self.next.text
-        if before.startswith("??") or before.endswith("?:"):
-            return _HINTS["??"]
-        if before.endswith(":") or previous == "?":
-            return _HINTS["::" if text == ":" and before.startswith(":") else "key:" if self._place == 1 else "if"]
-        stage = _METHODS.get(previous, f"{previous}(...)") if text == "(" and previous.isidentifier() else text
-        called = [token for token in self._tokens[: self._place] if token.kind is not Kind.FIELD][-1:]
-        prefix = "".join(token.text for token in called if token.kind is Kind.NAME)
-        if {text, prefix}.isdisjoint(_HINTS) and stage[:1].isalpha():
-            return f"a function stands behind a pipe: `path | {stage}`"
-        return _HINTS.get(text) or (prefix and _HINTS.get(prefix, _HINTS["()"]))
+        self.missing("an operator")
 
     def query(self) -> ast.Node:
         """Read as far as a query goes.
@@ -224,7 +164,7 @@ class _Parser:
                 )
                 if own_level in UNCHAINED and self.at(*OPERATORS) and OPERATORS[self.next.text] is own_level:
                     message = f"`{self.next.text}` cannot follow `{operator}`"
-                    raise self.error(message, self.next.span, "put parentheses around one of the two")
+                    raise self.error(message, self.next.span)
             return left
 
     def prefixed(self) -> ast.Node:
@@ -262,8 +202,7 @@ class _Parser:
         if not dot:
             return None
         if not self.at_string():
-            hint = _HINTS.get(f".{self.next.text}", 'write a name behind it, and an unusual one as `.["..."]`')
-            self.fail("expected a name, a string or `[` after `.`", hint)
+            self.fail("expected a name, a string or `[` after `.`")
         return self.suffixed(ast.Index(target, self.string(), span=self.span(start)))
 
     def suffixed(self, node: Step) -> ast.Node:
@@ -320,16 +259,15 @@ class _Parser:
             return readers[self.next.text](self.advance())
         if self.at("def", "label"):
             message = f"`{self.next.text}` cannot stand{self.after_previous}"
-            raise self.error(message, self.next.span, "put parentheses around it and what it is for")
-        is_empty = self.at(")") and self._tokens[self._place - 1].text == "("
-        return self.missing("an expression", "a function without arguments has no ( )" if is_empty else "")
+            raise self.error(message, self.next.span)
+        return self.missing("an expression")
 
     def identity(self, dot: Token) -> ast.Node:
         identity = ast.Identity(span=dot.span)
         if self.at_string():
             return self.suffixed(ast.Index(identity, self.string(), span=self.span(dot)))
         if self.next.kind is Kind.NAME:
-            self.fail("expected an operator after `.`", f"write `.{self.next.text}` without a space")
+            self.fail("expected an operator after `.`")
         return identity
 
     def call(self) -> ast.Node:
@@ -370,7 +308,7 @@ class _Parser:
             if variable.text != "__loc__" and self.accept(":"):
                 return ast.Entry(read, self.object_value())
             return ast.Entry(ast.Literal(variable.text, span=start.span), read)
-        key = self.key('a key is a name, a "string", a $variable or an (expression)')
+        key = self.key()
         if start.text == "(":
             self.expect(":", "after the key of an object")
         elif not self.accept(":"):
@@ -384,7 +322,7 @@ class _Parser:
             value = ast.Pipe(step, value, span=self.span(step))
         return value
 
-    def key(self, hint: str = "") -> ast.Node:
+    def key(self) -> ast.Node:
         """Read a key of an object or of a pattern: a name, a string or an expression in parentheses."""
         if opened := self.accept("("):
             key = self.query()
@@ -394,7 +332,7 @@ class _Parser:
             return key
         if self.at_string():
             return self.string()
-        token = self.accept_kind(Kind.NAME) or self.accept_kind(Kind.KEYWORD) or self.missing("a key", hint)
+        token = self.accept_kind(Kind.NAME) or self.accept_kind(Kind.KEYWORD) or self.missing("a key")
         return ast.Literal(token.text, span=token.span)
 
     def condition(self, opened: Token) -> ast.Node:
@@ -403,10 +341,7 @@ class _Parser:
             branches.append(self.branch("elif"))
         otherwise = self.query() if self.accept("else") else None
         if self.next.kind is Kind.END:
-            is_chained = ("else", "if") in pairwise(token.text for token in self._tokens)
-            raise self.error(
-                "`if` opened here is never closed with `end`", opened.span, _HINTS["elseif"] if is_chained else ""
-            )
+            raise self.error("`if` opened here is never closed with `end`", opened.span)
         self.expect("end", "to close `if`")
         return ast.If(tuple(branches), otherwise, span=self.span(opened))
 
@@ -509,7 +444,7 @@ class _Parser:
 
     def expect(self, text: str, what: str) -> Token:
         """Take this symbol or keyword. ``what`` says where it belongs: "after the condition of `if`"."""
-        return self.accept(text) or self.fail(f"expected `{text}` {what}", self.habit() if text == "then" else "")
+        return self.accept(text) or self.fail(f"expected `{text}` {what}")
 
     def close(self, opened: Token) -> Token:
         """Take the bracket that closes ``opened``."""
@@ -519,7 +454,7 @@ class _Parser:
             return self.advance()
         if self.next.kind is Kind.END:
             raise self.error(f"`{opened.text}` opened here is never closed", opened.span)
-        return self.fail(f"expected `{closer}`", "" if closer == "}" else self.habit())
+        return self.fail(f"expected `{closer}`")
 
     def several(self, parse_one: Callable[[], T], separator: str) -> tuple[T, ...]:
         """Read one or more of something, with a separator between them."""
@@ -542,15 +477,15 @@ class _Parser:
         yield
         self._depth -= 1
 
-    def fail(self, message: str, hint: str = "") -> NoReturn:
+    def fail(self, message: str) -> NoReturn:
         """Complain about the next token."""
         text = self.written(self.next)
         actual = "the expression ends here" if self.next.kind is Kind.END else f"found `{text}`"
-        raise self.error(f"{message}, but {actual}", self.next.span, hint or _HINTS.get(text, ""))
+        raise self.error(f"{message}, but {actual}", self.next.span)
 
-    def missing(self, what: str, hint: str = "") -> NoReturn:
+    def missing(self, what: str) -> NoReturn:
         """Complain that something else has to be next: "expected `)` after `1`"."""
-        self.fail(f"expected {what}{self.after_previous}", hint)
+        self.fail(f"expected {what}{self.after_previous}")
 
     @property
     def after_previous(self) -> str:
@@ -558,9 +493,9 @@ class _Parser:
         return f" after `{self.written(self._tokens[self._place - 1])}`" if self._place else ""
 
     @staticmethod
-    def error(message: str, span: Span, hint: str = "") -> QuerySyntaxError:
+    def error(message: str, span: Span) -> QuerySyntaxError:
         """Return an error at a place of the expression."""
-        return QuerySyntaxError(message, start=span.start, end=span.end, hint=hint)
+        return QuerySyntaxError(message, start=span.start, end=span.end)
 
     @staticmethod
     def written(token: Token) -> str:
