@@ -448,6 +448,25 @@ def test_reports_of_clusters_are_compared_with_crds(run: Run, files: Path, line:
     assert run("validate", "mine.yaml").stdout.count("[crd-unknown-field]") == found
 
 
+@rows(
+    ("target", "field"),
+    [
+        ("{apiVersion: v1, kind: ConfigMap}", "data"),
+        ("{apiVersion: v1, kind: Secret}", "stringData"),
+        ("{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole}", "rules"),
+        ("{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding}", "subjects"),
+        ("{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice}", "endpoints"),
+    ],
+)
+def test_fields_of_a_kind_without_a_schema_are_not_judged(run: Run, files: Path, target: str, field: str) -> None:
+    text = _of_cloneset("retention", "Retain(obj, observed)", [f"obj.{field} = observed.{field}"])
+    (files / "mine.yaml").write_text(text.replace("{apiVersion: apps.kruise.io/v1alpha1, kind: CloneSet}", target))
+
+    result = run("validate", "mine.yaml")
+
+    assert (result.exit_code, result.stdout) == (0, "")
+
+
 def test_crd_of_no_customization_is_an_error(run: Run, files: Path) -> None:
     (files / "crd.yaml").write_text(_crd())
     (files / "mine.yaml").write_text(_CUSTOMIZATION.replace("apiVersion: example.io/v1,", "apiVersion: v1,"))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s import Object
+from karta_interpreter.definitions.openapi.catalogue import catalogue_schemas
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.languages.lua.customization import LoadedCustomization
 from karta_interpreter.languages.lua.script_fields import fields_of
@@ -19,10 +20,16 @@ _BRACKETS = re.compile(
 
 
 def script_findings(customizations: Iterable[LoadedCustomization], crds: Sequence[Object] | None) -> Iterator[Finding]:
-    """Yield what CRDs, or without them what all kinds have, contradict in scripts: fields of parameters, and values."""
+    """Yield what CRDs, or without them the schemas of the catalogue, contradict in scripts: fields and values.
+
+    Without CRDs nothing is said about a kind that the catalogue has no schema of.
+    """
+    schemas = catalogue_schemas()
     for customization, gvk, script in (
         (loaded, loaded.gvk, script) for loaded in customizations if loaded.gvk for script in loaded.scripts
     ):
+        if crds is None and gvk not in schemas:
+            continue
         text = re.sub("--.*", "", script.text)
         fields = [field for field in fields_of(script.function, text) if _in_jq(*field).startswith(".")]
         # A Karta that names the same fields, because those of a Karta are compared with CRDs.
