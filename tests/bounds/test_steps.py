@@ -23,6 +23,8 @@ from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.replay import Replay
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.check import contradictions
+from karta_interpreter.definitions.openapi.draft import draft
+from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.definitions.sources import reference_cache
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.definitions.sources.reference_cache import ReferenceCache
@@ -334,6 +336,25 @@ def _coverage(children: int, fields: int) -> Callable[[], object]:
     return lambda: [*contradictions(text, "", [crd])]
 
 
+def _pods_of_crd(pods: int) -> Callable[[], object]:
+    """A CRD with many pod specs, of which no expression reads any, and a draft of them."""
+    container = {"type": "object", "properties": {"name": {"type": "string"}, "image": {"type": "string"}}}
+    spec = {"type": "object", "properties": {"containers": {"type": "array", "items": container}}}
+    part = {"type": "object", "properties": {"replicas": {"type": "integer"}, "pod": spec}}
+    parts = {f"b{number}": part for number in range(pods)}
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": parts}}}
+    crd_version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    crd = {"spec": {"group": "mill.io", "names": {"kind": "Mill", "plural": "mills"}, "versions": [crd_version]}}
+    text = orjson.dumps(_karta(1, 2)).decode()
+
+    def work() -> None:
+        unread = [finding for finding in contradictions(text, "", [crd]) if finding.rule == "crd-unread"]
+        assert len(unread) == pods
+        assert len(draft(CustomKind.of(crd)).karta["spec"]["structureDefinition"]["childComponents"]) == pods
+
+    return work
+
+
 def _diff(children: int, elements: int) -> Callable[[], object]:
     """Two definitions that answer differently about every component of an object."""
     before, after = _karta(children, 2), _karta(children, 2)
@@ -357,6 +378,7 @@ def _diff(children: int, elements: int) -> Callable[[], object]:
 PATHS: dict[str, Path] = {
     "tree": Path({"pods": 40, "instances": 40}, _tree),
     "coverage": Path({"children": 8, "fields": 8}, _coverage),
+    "pods of a CRD": Path({"pods": 200}, _pods_of_crd),
     "diff": Path({"children": 20, "elements": 40}, _diff),
     "lint": Path({"statements": 40, "names": 40}, _lint),
     "verify numbers": Path({"groups": 40, "fields": 400}, _verify_numbers),

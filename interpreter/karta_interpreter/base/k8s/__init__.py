@@ -18,7 +18,6 @@ from karta_interpreter.base.k8s.edit import get, remove, set_value
 from karta_interpreter.base.k8s.fields import (
     CLUSTER_KINDS,
     CORE_KINDS,
-    COUNT_NAME,
     COUNTS,
     QUALIFIED_NAME,
     annotation,
@@ -36,7 +35,6 @@ from karta_interpreter.base.k8s.requirements import (
     Counting,
     PodRequirements,
     implausible,
-    is_of_pods,
     merge_requirements,
     pod_requirements,
 )
@@ -65,7 +63,6 @@ __all__ = [
     "CONTAINER_LISTS",
     "CORE_KINDS",
     "COUNTS",
-    "COUNT_NAME",
     "DEPENDENCIES_READ",
     "DEPENDENCY_NAMES",
     "GVK",
@@ -98,7 +95,6 @@ __all__ = [
     "get",
     "grouped",
     "implausible",
-    "is_of_pods",
     "json_pointer",
     "label",
     "merge_requirements",

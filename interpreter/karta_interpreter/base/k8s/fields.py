@@ -16,8 +16,6 @@ _ONLY_OBJECTS = frozenset({dict})
 
 # Names of fields that count pods wherever they stand, in lower case.
 COUNTS: Final = r".*(?:replicas?|(?:node|pod|replica|worker)count|instances|nodes|workers|members|parallelism|hosts)"
-COUNT_NAME: Final = re.compile(rf"(?i)(?!min|max)(?:{COUNTS}|.*(?:count|size))")
-"""Names of fields that count pods if they stand next to what looks like pods."""
 # The name of a label or an annotation (`IsQualifiedName`): a DNS subdomain of 253 characters at most, and a name of 63.
 QUALIFIED_NAME: Final = re.compile(
     r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?", re.ASCII

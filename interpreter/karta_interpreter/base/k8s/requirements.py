@@ -239,11 +239,11 @@ def _of_the_pod(resources: Object, containers: Mapping[str, int]) -> dict[str, i
     which cannot be overcommitted, counts next to anything that the containers have.
     """
     path = (*_SPEC, "resources")
-    requests = {name: value for name, value in object_field(resources, "requests", path).items() if is_of_pods(name)}
+    requests = {name: value for name, value in object_field(resources, "requests", path).items() if _is_of_pods(name)}
     limits = {
         name: value
         for name, value in object_field(resources, "limits", path).items()
-        if is_of_pods(name) and name not in requests and (name not in containers or _is_huge_page(name))
+        if _is_of_pods(name) and name not in requests and (name not in containers or _is_huge_page(name))
     }
     amounts: dict[str, int] = {}
     _add(amounts, requests, path, "requests")
@@ -251,7 +251,7 @@ def _of_the_pod(resources: Object, containers: Mapping[str, int]) -> dict[str, i
     return amounts
 
 
-def is_of_pods(name: str) -> bool:
+def _is_of_pods(name: str) -> bool:
     """Return whether a pod as a whole can state the resource (``IsSupportedPodLevelResource``)."""
     return name in ("cpu", "memory") or _is_huge_page(name)
 

@@ -75,7 +75,7 @@ def _with_all(karta: KartaResource, gvks: Sequence[GVK], crds: Sequence[Object])
     agreed = _agreed(checks or [without[:1]])
     # A part that one release has is there for workloads of that release.
     more = [finding for findings in checks for finding in findings if finding.rule == "crd-unread"]
-    return [*agreed, *(finding for finding in dict.fromkeys(more) if finding not in agreed)]
+    return list(dict.fromkeys([*agreed, *more]))
 
 
 def _agreed(checks: Sequence[Sequence[Finding]]) -> list[Finding]:

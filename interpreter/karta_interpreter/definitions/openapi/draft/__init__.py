@@ -6,6 +6,7 @@ A schema has shapes without meanings: a field with the shape of a pod template i
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -163,16 +164,16 @@ _WORDS: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 def _names(pods: Sequence[PodsField], root: str) -> list[str]:
     """Return a name for each component: the last field that leads to it alone, or else several of them."""
     ways = [_ways(field) for field in pods]
-    taken = [root]
-    for index, words in enumerate(ways):
-        others = {word for other, way in enumerate(ways) if other != index for word in way}
-        own = [word for word in words if word not in others]
+    leading_to = Counter(word for words in ways for word in set(words))
+    taken = {root: None}
+    for words in ways:
+        own = [word for word in words if leading_to[word] == 1]
         name = own[-1] if own else words[-1]
         rest = words[:-1]
         while name in taken and rest:
             name = f"{rest.pop()}-{name}"
-        taken.append(f"{name}-{len(taken)}" if name in taken else name)
-    return taken[1:]
+        taken[f"{name}-{len(taken)}" if name in taken else name] = None
+    return list(taken)[1:]
 
 
 def _ways(pods: PodsField) -> list[str]:
@@ -195,9 +196,11 @@ def _dependencies(schema: Object, pods: Sequence[PodsField]) -> tuple[str, int]:
     >>> _dependencies({"properties": {"spec": {"properties": {"tls": tls}}}}, ())
     ('- {apiVersion: v1, kind: Secret, name: ".spec.tls.secretName"}\n', 0)
     """
-    places = tuple(f"{field.place.jq}." for field in pods)
-    named = sorted(
-        references(SchemaPath(("spec",)), below(schema, "spec")), key=lambda ref: ref[0].jq.startswith(places)
-    )
-    lines = [f"- {{apiVersion: v1, kind: {kind}, name: {json.dumps(path.jq)}}}\n" for path, kind in named]
-    return "".join(lines[:_MOST_OBJECTS]), len(lines[_MOST_OBJECTS:])
+    places = {field.place.steps for field in pods}
+    outside, inside = list[str](), list[str]()
+    for path, kind in references(SchemaPath(("spec",)), below(schema, "spec")):
+        is_inside = any(path.steps[:length] in places for length in range(len(path.steps)))
+        lines = inside if is_inside else outside
+        lines.append(f"- {{apiVersion: v1, kind: {kind}, name: {json.dumps(path.jq)}}}\n")
+    named = outside + inside
+    return "".join(named[:_MOST_OBJECTS]), len(named[_MOST_OBJECTS:])

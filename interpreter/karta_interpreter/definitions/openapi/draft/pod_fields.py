@@ -1,10 +1,10 @@
 """Finds the pods of a kind, the parts of its schema with the shape of a pod's definition, and their counts."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple
 
 from karta_interpreter.base.k8s import COUNTS, JSON, Object
 from karta_interpreter.definitions.openapi.schema import (
@@ -43,9 +43,6 @@ _PIECES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
 _TEXTS: Final = ("schedulerNamePath", "priorityClassNamePath", "imagePath")
 _OF_CLAIMS: Final = {"accessModes", "storageClassName"}
 
-Ancestors: TypeAlias = "tuple[tuple[SchemaPath, Object], ...]"
-"""Path and schema of everything on the way to a part, outermost first."""
-
 
 class Form(StrEnum):
     """How a pod is given. The values are fields of `specDefinition`."""
@@ -56,13 +53,40 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class NumberField:
+    """A field with a number on the way to pods. The API server sets it to ``default``."""
+
+    parent: SchemaPath
+    name: str
+    default: JSON = None
+
+    @property
+    def place(self) -> SchemaPath:
+        """The path of the field."""
+        return self.parent / self.name
+
+    @property
+    def text(self) -> str:
+        """The expression of the number, with the default of the schema."""
+        return f"{self.place.jq} // {self.default}" if type(self.default) is int else self.place.jq
+
+
+class Around(NamedTuple):
+    """A part on the way to pods: its numbers, and whether the template of a volume claim is beside them."""
+
+    path: SchemaPath
+    numbers: tuple[NumberField, ...]
+    has_claim: bool
+
+
+@dataclass(frozen=True, slots=True)
 class PodsField:
-    """A path with pods, and its schema."""
+    """A path with pods."""
 
     place: SchemaPath
-    schema: Object
     form: Form
-    ancestors: Ancestors
+    around: tuple[Around, ...]
+    """The parts on the way, outermost first. A template of pods has no counts of its own."""
     pieces: Mapping[str, SchemaPath] = field(default_factory=dict)
     """The fields of a `fragmentedPodSpecDefinition`."""
     is_guess: bool = False
@@ -87,27 +111,41 @@ def find_pods(schema: Object) -> list[PodsField]:
     return found.shaped or found.named or found.pieced
 
 
-def _walk(path: SchemaPath, schema: Object, ancestors: Ancestors, found: _Found) -> None:
+def _walk(path: SchemaPath, schema: Object, around: tuple[Around, ...], found: _Found) -> None:
     """Add the pods in a part. Lists of containers belong to the pods around them."""
     if is_container(entries(schema, "items") or {}):
         return
     if is_pod_template(schema):
-        found.shaped.append(PodsField(path, schema, Form.TEMPLATE, ancestors))
+        found.shaped.append(PodsField(path, Form.TEMPLATE, around))
         return
-    inner = schema
+    # A bare pod spec may have counts next to its containers, as in KServe.
+    inner, above = schema, (*around, _around(path, schema))
     if is_pod_spec(schema):
-        found.shaped.append(PodsField(path, schema, Form.SPEC, ancestors))
+        found.shaped.append(PodsField(path, Form.SPEC, above))
         inner = {"properties": {name: part for name, part in fields(schema) if name not in POD_FIELDS}}
     elif _is_opaque(path, schema):
         form = Form.SPEC if path.steps[-1] == "podSpec" else Form.TEMPLATE
-        found.named.append(PodsField(path, schema, form, ancestors, is_guess=True))
+        found.named.append(PodsField(path, form, around, is_guess=True))
     elif pieces := _pieces(path, schema):
-        above = (*ancestors, (path, schema))
-        found.pieced.append(PodsField(path, schema, Form.FRAGMENTS, above, pieces, is_guess=True))
+        found.pieced.append(PodsField(path, Form.FRAGMENTS, above, pieces, is_guess=True))
     is_deepest = sum(isinstance(step, Entries) for step in path.steps) == _DEEPEST
     for at, part in parts_below(path, inner):
         if not (is_deepest and isinstance(at.steps[-1], Entries)):
-            _walk(at, part, (*ancestors, (path, schema)), found)
+            _walk(at, part, above, found)
+
+
+def _around(path: SchemaPath, schema: Object) -> Around:
+    numbers, has_claim = list[NumberField](), False
+    for name, part in fields(schema):
+        if part.get("type") == "integer" or part.get("x-kubernetes-int-or-string") is True:
+            numbers.append(NumberField(path, name, part.get("default")))
+        has_claim = has_claim or _is_claim(part)
+    return Around(path, tuple(numbers), has_claim)
+
+
+def _is_claim(schema: Object) -> bool:
+    part = entries(schema, "items") or schema
+    return "accessModes" in dict(fields(part)) or "accessModes" in dict(fields(below(part, "spec")))
 
 
 def _is_opaque(path: SchemaPath, schema: Object) -> bool:
@@ -138,32 +176,13 @@ _COUNT: Final = re.compile(rf"(?i)(?!min|max)(?:{COUNTS}|count|size)")
 _BOUNDS: Final = ("minReplicas", "maxReplicas")
 
 
-@dataclass(frozen=True, slots=True)
-class NumberField:
-    """A field with a number on the way to pods. The API server sets it to ``default``."""
-
-    parent: SchemaPath
-    name: str
-    default: JSON = None
-
-    @property
-    def place(self) -> SchemaPath:
-        """The path of the field."""
-        return self.parent / self.name
-
-    @property
-    def text(self) -> str:
-        """The expression of the number, with the default of the schema."""
-        return f"{self.place.jq} // {self.default}" if type(self.default) is int else self.place.jq
-
-
 def counts(pods: PodsField, scale_path: str) -> tuple[dict[str, str], list[str]]:
     """Return the fields of a `scaleDefinition`, and the doubts about them.
 
     The count is the product of every count on the way to pods, by default the count of the scale subresource. Counts of
     a Karta are for the whole workload, so counts of the objects around a part are factors.
     """
-    numbers, doubts = list(_numbers_around(pods)), list[str]()
+    numbers, doubts = [number for part in pods.around for number in part.numbers], list[str]()
     factors = [number for number in numbers if number.name in _FACTORS]
     bounds = _bounds(factors, numbers)
     if not (factors or bounds or scale_path):
@@ -188,33 +207,16 @@ def have_claims(pods: PodsField) -> bool:
     """Return whether each pod has a volume of its own: the template of a claim is beside a count of the pods.
 
     >>> claim = {"properties": {"spec": {"properties": {"accessModes": {}}}}}
-    >>> spec = {"properties": {"replicas": {"type": "integer"}, "volumeClaimTemplates": {"items": claim}}}
-    >>> have_claims(PodsField(SchemaPath(("spec",)), spec, Form.FRAGMENTS, ((SchemaPath(("spec",)), spec),)))
-    True
+    >>> described = {"replicas": {"type": "integer"}, "claims": {"items": claim}, "template": {"type": "object"}}
+    >>> spec = {"properties": described}
+    >>> [have_claims(pods) for pods in find_pods({"properties": {"spec": spec}})]
+    [True]
     """
-    counting = set[SchemaPath]()
-    for number in _numbers_around(pods):
-        if number.name in _FACTORS or _COUNT.fullmatch(number.name):
-            counting.add(number.parent)
-    for path, schema in pods.ancestors:
-        if path in counting and any(_is_claim(part) for _, part in fields(schema)):
+    for part in pods.around:
+        counts = any(number.name in _FACTORS or _COUNT.fullmatch(number.name) for number in part.numbers)
+        if counts and part.has_claim:
             return True
     return False
-
-
-def _is_claim(schema: Object) -> bool:
-    part = entries(schema, "items") or schema
-    return "accessModes" in dict(fields(part)) or "accessModes" in dict(fields(below(part, "spec")))
-
-
-def _numbers_around(pods: PodsField) -> Iterator[NumberField]:
-    """Yield the numbers of the parts on the way to pods."""
-    # A bare pod spec may have counts next to its containers, as in KServe. A template is Kubernetes' own type.
-    own = ((pods.place, pods.schema),) if pods.form is Form.SPEC else ()
-    for path, schema in (*pods.ancestors, *own):
-        for name, part in fields(schema):
-            if part.get("type") == "integer" or part.get("x-kubernetes-int-or-string") is True:
-                yield NumberField(path, name, part.get("default"))
 
 
 def _bounds(factors: Sequence[NumberField], numbers: Sequence[NumberField]) -> list[NumberField]:
