@@ -9,14 +9,16 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from karta_interpreter.base.k8s import GVK
 from karta_interpreter.cli.interpret import command
+from karta_interpreter.definitions.karta import catalogue_kinds
+from karta_interpreter.definitions.sources.files import load_catalogue
 from tests.proofs.e2e.flow import say
 from tests.proofs.rig.api import Object
 from tests.proofs.rig.binaries import build_some
 from tests.proofs.rig.interpreter import run
 from tests.proofs.rig.toolchain import BuildError
 
-_CATALOGUE = Path(__file__).parents[3] / "kartas"
 _FILES = {"desiredObj": "--desired-file", "observedObj": "--observed-file"}
 _FIELDS = {
     "InterpretReplica": "replicaResource",
@@ -82,8 +84,7 @@ def test_karmadactl_prints_what_interpret_prints(exported: Mapping[Path, Object]
 
 
 def _definitions() -> list[str]:
-    files = _CATALOGUE.rglob("karta.yaml")
-    return [yaml.safe_load(file.read_text(encoding="utf-8"))["metadata"]["name"] for file in files]
+    return [entry.definition.object_name for entry in load_catalogue().entries]
 
 
 def _karmadactl(*arguments: str) -> str:
@@ -100,11 +101,13 @@ def _karmadactl(*arguments: str) -> str:
 def _cases(customization: Object) -> Mapping[str, Object]:
     """The first case with an answer of each exported operation in the suite of the kind."""
     target = customization["spec"]["target"]
-    suite = _CATALOGUE / target["apiVersion"] / target["kind"] / "testdata"
+    suite = catalogue_kinds()[GVK.of(target)].parent / "testdata"
     found: dict[str, Object] = {}
     for file in sorted(suite.glob("*.yaml")):
         for case in yaml.safe_load_all(file.read_text(encoding="utf-8")):
-            if _FIELDS[case["operation"]] in customization["spec"]["customizations"] and _is_whole(case):
+            obj = case.get("desiredObj") or case["observedObj"]
+            is_exported = _FIELDS[case["operation"]] in customization["spec"]["customizations"]
+            if obj["apiVersion"] == target["apiVersion"] and is_exported and _is_whole(case):
                 found.setdefault(case["operation"], case)
     return found
 

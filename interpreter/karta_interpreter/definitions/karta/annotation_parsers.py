@@ -31,7 +31,7 @@ from karta_interpreter.definitions.karta.expressions import (
 )
 from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.status_rules import AT_WORK, Status
-from karta_interpreter.definitions.karta.versions import MOST_OTHER_VERSIONS, is_version
+from karta_interpreter.definitions.karta.versions import names_in
 from karta_interpreter.languages.jq import owner_of, parse, plain_path, render, several, syntax as ast
 from karta_interpreter.languages.lua.reading import read_scripts
 from karta_interpreter.languages.lua.script import Scripts
@@ -390,13 +390,10 @@ def parse_written_from(annotation: AnnotationText) -> str:
 
 def parse_other_versions(annotation: AnnotationText) -> tuple[str, ...]:
     """Return the names of the other versions."""
-    names, kind = annotation.items(), annotation.karta.spec.structure_definition.root_component.kind
-    if not 0 < len(names) <= MOST_OTHER_VERSIONS:
-        annotation.error(f"names {len(names)} versions", f"name one to {MOST_OTHER_VERSIONS}")
-    for name in names:
-        if not is_version(name) or (kind and name == kind.version):
-            annotation.error(f'"{name}" is not the name of another version', "write it like v1beta1", (name,))
-    return tuple(names)
+    names, kind = names_in(annotation.text), annotation.karta.spec.structure_definition.root_component.kind
+    if not names or (kind and kind.version in names):
+        annotation.error("does not name other versions", "write one to 8 names, like v1beta1, v1alpha1")
+    return names
 
 
 # The fields of an entry of ``retain``, by the field that names the path.

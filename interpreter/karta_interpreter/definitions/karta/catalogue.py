@@ -8,12 +8,12 @@ from types import MappingProxyType
 from typing import Final
 
 from karta_interpreter.base.k8s import GVK
-from karta_interpreter.definitions.karta.versions import OTHER_VERSIONS
+from karta_interpreter.definitions.karta.versions import OTHER_VERSIONS, names_in
 
 CORE = "core"
 """The folder of the core group, which has an empty name."""
 
-_OTHER_VERSIONS: Final = re.compile(rf"^ +{OTHER_VERSIONS[-1]}: (.+)$".encode(), re.MULTILINE)
+_OTHER_VERSIONS: Final = re.compile(rf"^ +{OTHER_VERSIONS[-1]}: (.+)$", re.MULTILINE)
 _PACKAGE = pathlib.Path(__file__).parents[2]
 
 
@@ -38,9 +38,9 @@ def catalogue_kinds() -> Mapping[GVK, pathlib.Path]:
     """
     kinds: dict[GVK, pathlib.Path] = {}
     for path in catalogue_files():
-        gvk = GVK(*path.parts[-4:-1])
-        own = gvk._replace(group="") if gvk.group == CORE else gvk
-        others = _OTHER_VERSIONS.search(path.read_bytes())
-        names = others[1].decode().split(",") if others else ()
-        kinds |= {own._replace(version=version): path for version in (own.version, *map(str.strip, names))}
+        own = GVK(*path.parts[-4:-1])
+        own = own._replace(group="") if own.group == CORE else own
+        others = _OTHER_VERSIONS.search(path.read_text(encoding="utf-8"))
+        versions = (own.version, *names_in(others[1])) if others else (own.version,)
+        kinds |= {own._replace(version=version): path for version in versions}
     return MappingProxyType(kinds)

@@ -297,9 +297,10 @@ class Definition:
     @property
     def object_name(self) -> str:
         """The name of an object for this version alone: that of the Karta, with this version instead of its own."""
-        own, version = gvk_of(self.manifest) or self.gvk, self.gvk.version
-        name = self.name.removesuffix(f"-{own.version}")
-        return self.name if own == self.gvk else f"{name}-{version}"
+        own = gvk_of(self.manifest)
+        if own is None or own == self.gvk:
+            return self.name
+        return f"{self.name.removesuffix(f'-{own.version}')}-{self.gvk.version}"
 
     @property
     def needs_child(self) -> bool:

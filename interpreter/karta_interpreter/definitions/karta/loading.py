@@ -44,7 +44,7 @@ class Loaded:
     @property
     def versions(self) -> tuple["Loaded", ...]:
         """The results for all versions that the Karta describes, its own first."""
-        return (self, *(replace(other, line=self.line) for other in self.others))
+        return (self, *self.others)
 
     def usable(self) -> Definition:
         """Return the definition. Raise DefinitionError with the findings if it cannot be used."""

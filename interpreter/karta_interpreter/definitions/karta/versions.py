@@ -12,16 +12,19 @@ from karta_interpreter.definitions.karta.annotations import annotation_path
 from karta_interpreter.definitions.karta.identity import gvk_of
 
 OTHER_VERSIONS: Final = annotation_path("other-versions")
-MOST_OTHER_VERSIONS: Final = 8
-"""Each version is compiled, so a Karta with more would cost much more than its size."""
-
+_NAME: Final = "[a-z][-a-z0-9]{0,62}"
+# Each version is compiled, so a Karta with more of them would cost much more than its size.
+_NAMES: Final = re.compile(rf"\s*({_NAME}\s*,\s*){{0,7}}{_NAME}\s*")
 _DEPENDENCIES: Final = annotation_path("dependencies")
-_VERSION = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
-def is_version(text: str) -> bool:
-    """Return whether a text is the name of a version of an API."""
-    return _VERSION.fullmatch(text) is not None
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the names of versions in a text, none if it is no list of at most 8 of them.
+
+    >>> names_in("v1beta1, v1alpha1"), names_in("example.io/v1beta1")
+    (('v1beta1', 'v1alpha1'), ())
+    """
+    return tuple(dict.fromkeys(map(str.strip, text.split(",")))) if _NAMES.fullmatch(text) else ()
 
 
 def kinds_of(karta: Object) -> tuple[GVK, ...]:
@@ -31,14 +34,12 @@ def kinds_of(karta: Object) -> tuple[GVK, ...]:
     >>> spec = {"structureDefinition": {"rootComponent": {"kind": kind}}}
     >>> annotations = {"karta-interpreter.io/other-versions": "v1beta1"}
     >>> [str(gvk) for gvk in kinds_of({"metadata": {"annotations": annotations}, "spec": spec})]
-    ['example.io/v1 Mill', 'example.io/v1beta1 Mill']
+    ['example.io/v1, Kind=Mill', 'example.io/v1beta1, Kind=Mill']
     """
     own, text = gvk_of(karta), edit.get(karta, OTHER_VERSIONS)
     if own is None:
         return ()
-    if not isinstance(text, str):
-        return (own,)
-    others = [name for name in map(str.strip, text.split(",")) if is_version(name)][:MOST_OTHER_VERSIONS]
+    others = names_in(text) if isinstance(text, str) else ()
     return tuple(dict.fromkeys((own, *(own._replace(version=version) for version in others))))
 
 

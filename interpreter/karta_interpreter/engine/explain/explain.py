@@ -205,6 +205,7 @@ def _layers(definition: Definition, operation: Operation, origin: str) -> tuple[
     allowed = definition.answers(operation)
     carried, native = operation in CARRIED.get(gvk, ()), operation in NATIVE.get(gvk, ())
     after = "its own code" if native else f"no answer: {_EXPLAINED[operation].without}"
+    of_version = ", by its annotation other-versions" * (definition.object_name != definition.name)
     left_out = "left out by the annotation karta-interpreter.io/operations" if definition.has_karta else "none"
     return (
         InterpreterLayer(
@@ -214,7 +215,7 @@ def _layers(definition: Definition, operation: Operation, origin: str) -> tuple[
         *([InterpreterLayer("script", f"script of {names}", answers=True)] if scripts else []),
         InterpreterLayer(
             "karta",
-            f"Karta {definition.name} ({origin})" if definition.has_karta and allowed else left_out,
+            f"Karta {definition.name} ({origin}){of_version}" if definition.has_karta and allowed else left_out,
             answers=allowed and not scripts,
         ),
         InterpreterLayer("karmada", "the script that it carries for the kind" if carried else after),

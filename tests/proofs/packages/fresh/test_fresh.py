@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from karta_interpreter.definitions.karta import catalogue_kinds
 from tests.proofs.packages.fresh.conftest import Environment
 from tests.support.waiting import HANG
 
@@ -66,7 +67,7 @@ def test_package_is_a_library_and_a_plugin(base: Environment) -> None:
     plugin = base.run("kubectl-karta", "catalogue", "list", "-o", "json")
 
     assert (lines.stdout, lines.stderr) == ("Karta\n", "")
-    assert len(json.loads(plugin.stdout)) == len([*(ROOT / "kartas").rglob("karta.yaml")])
+    assert len(json.loads(plugin.stdout)) == len(catalogue_kinds())
 
 
 def test_command_names_missing_extra(base: Environment) -> None:
