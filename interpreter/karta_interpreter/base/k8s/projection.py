@@ -29,7 +29,7 @@ _MOST: Final = 2**16
 # Parts of this size have few enough values, whatever they are.
 _SURELY_FEW: Final = 2**15
 
-# The most parts of a projection: the decoder of as many takes 20 ms to make. The catalogue's largest has 1,100.
+# The most parts of a projection: the decoder of as many takes 20 ms to make. The catalogue's largest has 630.
 MOST_PARTS: Final = 1500
 
 # The most directly nested lists or maps with elements that are read in part. Types double with each level.
