@@ -10,7 +10,6 @@ from tests.catalogue.statuses.states import (
     RESUMING,
     RUNNING,
     SUSPENDED,
-    SUSPENDING,
     UNDEFINED,
     States,
 )
@@ -26,7 +25,7 @@ _LLM: dict[str, set[Status]] = {
     "objects cannot be made": DEGRADED,
     "no autoscaler to be had": DEGRADED,
     "stopped": SUSPENDED,
-    "to be stopped": SUSPENDING,
+    "to be stopped": SUSPENDED,
     "to be started again": RESUMING,
     "no status yet": UNDEFINED,
 }

@@ -14,7 +14,7 @@ from tests.catalogue.statuses.states import (
 _KAFKA_NODE_POOL = {
     "as many nodes as wanted": RUNNING,
     "a warning": RUNNING,
-    "fewer nodes than wanted": INITIALIZING,
+    "fewer nodes than wanted": DEGRADED,
     "the status is older than the spec": RUNNING,
     "no Kafka": UNDEFINED,
 }
@@ -24,7 +24,7 @@ _KAFKA = {
     "ready, with a warning": RUNNING,
     "being deployed": INITIALIZING,
     "a pod does not become ready": DEGRADED,
-    "an invalid spec": DEGRADED,
+    "an invalid spec": FAILED,
     "paused": SUSPENDED,
     "the status is older than the spec": RUNNING,
     "no status yet": UNDEFINED,
