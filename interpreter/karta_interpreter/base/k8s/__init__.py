@@ -34,7 +34,6 @@ from karta_interpreter.base.k8s.requirements import (
     REQUIREMENTS_READ,
     Counting,
     PodRequirements,
-    implausible,
     merge_requirements,
     pod_requirements,
 )
@@ -94,7 +93,6 @@ __all__ = [
     "generation",
     "get",
     "grouped",
-    "implausible",
     "json_pointer",
     "label",
     "merge_requirements",

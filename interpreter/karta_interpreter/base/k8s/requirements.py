@@ -7,7 +7,7 @@ count (``pkg/util/resource.go``). The two differ for sidecars and for the resour
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
@@ -31,10 +31,6 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _SPEC: Path = ("spec",)
 _KEPT = 8192  # more than one call needs in the server's own process: its pod sets may share their requests
 _LARGEST = 2**63 - 1
-_REJECTED = "amount-rejected"
-# Cores with so little memory for each are hardly meant.
-_MANY_CORES, _LEAST_PER_CORE = 50, 16 * 2**20
-_MOST_CORES = 400  # pods with a whole machine of eight GPUs request up to 250
 
 
 class Counting(StrEnum):
@@ -141,68 +137,6 @@ def merge_requirements(requirements: Iterable[PodRequirements]) -> PodRequiremen
         claims[0] if claims and claims.count(claims[0]) == len(claims) else None,
         classes[0] if len(set(classes)) == 1 else "",
     )
-
-
-def implausible(
-    requests: Object, limits: Object = MappingProxyType({}), *, of_pod: bool = True
-) -> Iterator[tuple[str, str]]:
-    """Yield a rule and a sentence for each amount that no pod or no container requests, or that Kubernetes rejects.
-
-    ``limits`` are those next to the requests of a container.
-
-    >>> list(implausible({"memory": "512m", "cpu": "500m", "nvidia.com/gpu": 1}, of_pod=False))
-    [('memory-without-unit', 'memory is 512 thousandths of a byte, which is too little: is 512Mi meant?')]
-    >>> list(implausible({"cpu": 100, "memory": "128Mi"}, of_pod=False))
-    [('cpu-without-unit', 'cpu is 100 cores, with 128Mi of memory: is 100m meant?')]
-    """
-    amounts = {**limits, **requests}
-    for name, written in amounts.items():
-        amount, limit = (Quantity.parse(each or "0") for each in (written, limits.get(name, written)))
-        number, unit = (amount.milli, "thousandths of a byte") if amount.milli % 1000 else (amount.value, "bytes")
-        is_whole = _EXTENDED.fullmatch(name) is not None or _is_huge_page(name)
-        texts = {
-            (
-                "memory-without-unit",
-                f"memory is {number} {unit}, which is too little: is {number}{'Gi' if number < 2**6 else 'Mi'} meant?",
-            ): (name == "memory" and 0 < amount.value < (2**20 if of_pod else 10**6)),
-            ("memory-without-unit", f"memory is {amount}, with thousandths of a byte (m): is Mi meant?"): (
-                name == "memory" and amount.milli % 1000 > 0 and amount.value >= 10**6
-            ),
-            (
-                "cpu-without-unit",
-                (
-                    f"cpu is {amount} cores, which few nodes have: is "
-                    f"{'memory' if amount.value >= 2**20 else f'{amount.value}m'} meant?"
-                ),
-            ): (of_pod and name == "cpu" and amount.value >= _MOST_CORES),
-            (
-                "cpu-without-unit",
-                f"cpu is {amount} cores, with {amounts.get('memory')} of memory: is {amount}m meant?",
-            ): (
-                name == "cpu"
-                and amount.value >= _MANY_CORES
-                and 0 < Quantity.parse(amounts.get("memory") or "0").value < amount.value * _LEAST_PER_CORE
-            ),
-            (
-                "cpu-without-unit",
-                f"cpu is {amount}, less than 1m, which is too little: are millicores meant, as 500m?",
-            ): (name == "cpu" and 0 < amount.nanos < 10**6),
-            (_REJECTED, f"{name} is {amount}, less than nothing"): amount.nanos < 0,
-            (_REJECTED, f"{name} is {written}, which Kubernetes rejects: write a whole number, as {amount.value}"): (
-                is_whole and amount.milli % 1000 > 0
-            ),
-            (
-                _REJECTED,
-                f"{name} has the request {amount} and the limit {limit}, which Kubernetes rejects: write the same",
-            ): is_whole and amount != limit and amount.nanos > 0,
-            (_REJECTED, f"{name} has the request {amount}, more than its limit {limit}, which Kubernetes rejects"): (
-                name in _NATIVE and amount > limit
-            ),
-            (_REJECTED, f"{name} is no resource: write cpu, memory, ephemeral-storage, or a name with its domain"): (
-                _amount(name, "1") is None
-            ),
-        }
-        yield from (found for found, holds in texts.items() if holds)
 
 
 def _cover_init_containers(totals: dict[str, int], containers: Iterable[Object], counting: Counting) -> None:

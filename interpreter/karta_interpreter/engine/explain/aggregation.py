@@ -55,14 +55,15 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
                 if item.cluster in silent
             ),
         )
-    yield from (
-        Fact("cluster", f"{report.cluster}: status {', '.join(report.matched)}", list(map(str, report.matched)))
-        for report in (reports if len(reports) > 1 else ())
-    )
-    recorded = _Recorded(definition)
-    merged = recorded.status(reports) if len(reports) > 1 else dict(reports[0].status) if reports else {}
+    recorded, merged = _Recorded(definition), dict[str, JSON]()
     if len(reports) == 1:
+        merged = dict(reports[0].status)
         recorded.parts = {("status", field): [MemberPart(reports[0], value)] for field, value in merged.items()}
+    elif reports:
+        for report in reports:
+            matched = list(map(str, report.matched))
+            yield Fact("cluster", f"{report.cluster}: status {', '.join(matched)}", matched)
+        merged = dict(recorded.status(reports))
     for field, value in after.items() if isinstance(after, dict) else ():  # without a report everything stays
         yield from _fields(definition, ("status", field), value, merged.get(field), recorded)
     for path, _, new in changes(before or {}, after or {}):
@@ -75,49 +76,60 @@ def _fields(
     definition: Definition, path: tuple[str, ...], value: JSON, merged: JSON, recorded: _Recorded
 ) -> Iterator[Fact]:
     """Yield the facts about one field: one for each condition, and one for each field inside an object."""
-    reported, rule = recorded.parts.get(path, ()), definition.annotations.aggregate.get(path)
+    reported = recorded.parts.get(path, ())
     if isinstance(value, list) and are_conditions([condition for condition in value if condition is not None]):
-        yield from (
-            _condition(path, index, condition, reported)
-            for index, condition in enumerate(value)
-            if condition is not None
-        )
+        for index, condition in enumerate(value):
+            if condition is not None:
+                yield _condition(path, index, condition, reported)
     elif isinstance(value, dict) and any((*path, key) in recorded.parts for key in value):
         for key, below in value.items():
             yield from _fields(definition, (*path, key), below, get(merged, (key,)), recorded)
     else:
-        places = tuple(_place(member.report, path, member.value) for member in reported if member.value is not None)
-        # If a value does not result from the clusters, it is required or from the template's present status.
-        is_added = merged is None and definition.annotations.required_status.get(path) == value
-        note = _rule(value, reported) if rule is None else f"rule {rule}"
-        note = note if value == merged else _history(path, rule, is_added=is_added)
-        values = [place_read.value if isinstance(place_read.value, str | int | float) else "…" for place_read in places]
-        values_text = ", ".join(
-            f"{place_read.cluster} {value}" for place_read, value in zip(places, values, strict=True)
-        )
-        field = annotation_field("required-status") if is_added else annotation_field("aggregate") if rule else ""
-        expression = f"{field_path(path)}: {rule}" if rule else ""
-        note = f"{field_path(path[1:])}: {note}{f' ({values_text})' if values_text else ''}"
-        yield Fact("aggregated", note, value, _answer(path), field=field, expression=expression, places=places)
+        yield _field(definition, path, value, merged, reported)
+
+
+def _field(
+    definition: Definition, path: tuple[str, ...], value: JSON, merged: JSON, reported: Sequence[MemberPart]
+) -> Fact:
+    """Return the fact about a field that is merged as a whole."""
+    rule = definition.annotations.aggregate.get(path)
+    places, values = list[Place](), list[str]()
+    for member in reported:
+        if member.value is not None:
+            place = _place(member.report, path, member.value)
+            places.append(place)
+            shown = place.value if isinstance(place.value, str | int | float) else "…"
+            values.append(f"{place.cluster} {shown}")
+    # If a value does not result from the clusters, it is required or from the template's present status.
+    is_added = merged is None and definition.annotations.required_status.get(path) == value
+    note = _how(value, rule, reported) if value == merged else _history(path, rule, is_added=is_added)
+    field = expression = ""
+    if rule:
+        field, expression = annotation_field("aggregate"), f"{field_path(path)}: {rule}"
+    if is_added:
+        field = annotation_field("required-status")
+    note = f"{field_path(path[1:])}: {note}"
+    if values:
+        note = f"{note} ({', '.join(values)})"
+    return Fact("aggregated", note, value, _answer(path), field=field, expression=expression, places=tuple(places))
 
 
 def _condition(path: tuple[str, ...], index: int, condition: Object, parts: Sequence[MemberPart]) -> Fact:
-    matches = [
-        (member.report, number, reported)
-        for member in parts
-        for number, reported in enumerate(member.value if isinstance(member.value, list) else ())
-        if isinstance(reported, dict) and reported.get("type") == condition["type"]
-    ]
-    same = [report.cluster for report, _, reported in matches if reported.get("status") == condition["status"]]
-    other = [
-        f"{report.cluster} has {reported.get('status', 'no status')}"
-        for report, _, reported in matches
-        if report.cluster not in same
-    ]
-    whose = [f"of {', '.join(same)}" if same else "by the template's present status and its outcomes", *other]
-    note = f"condition {condition['type']}={condition['status']} {', '.join(whose)}"
-    places = tuple(_place(report, (*path, number), reported) for report, number, reported in matches)
-    return Fact("aggregated", note, condition, _answer((*path, index)), places=places)
+    agreeing, differing, places = list[str](), list[str](), list[Place]()
+    for member in parts:
+        conditions = member.value if isinstance(member.value, list) else ()
+        for number, reported in enumerate(conditions):
+            if not isinstance(reported, dict) or reported.get("type") != condition["type"]:
+                continue
+            cluster = member.report.cluster
+            places.append(_place(member.report, (*path, number), reported))
+            if reported.get("status") == condition["status"]:
+                agreeing.append(cluster)
+            else:
+                differing.append(f"{cluster} has {reported.get('status', 'no status')}")
+    origin = f"of {', '.join(agreeing)}" if agreeing else "by the template's present status and its outcomes"
+    note = f"condition {condition['type']}={condition['status']} {', '.join([origin, *differing])}"
+    return Fact("aggregated", note, condition, _answer((*path, index)), places=tuple(places))
 
 
 def _history(path: tuple[str, ...], rule: AggregateRule | None, *, is_added: bool) -> str:
@@ -133,7 +145,10 @@ def _history(path: tuple[str, ...], rule: AggregateRule | None, *, is_added: boo
     )
 
 
-def _rule(value: JSON, reported: Sequence[MemberPart]) -> str:
+def _how(value: JSON, rule: AggregateRule | None, reported: Sequence[MemberPart]) -> str:
+    """Return how the values of the clusters make the one of a field."""
+    if rule is not None:
+        return f"rule {rule}"
     if len(reported) < 2:  # noqa: PLR2004 - one cluster
         return "of the one cluster that reports"
     whose = [member.report.cluster for member in reported if member.value == value]

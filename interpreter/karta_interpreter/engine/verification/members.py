@@ -1,7 +1,7 @@
 """The pod set that each pod of a workload belongs to, by the selectors of the definition or else by its template."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.k8s import Object, get, grouped, objects_in
@@ -33,29 +33,32 @@ class Members(NamedTuple):
     strays: tuple[Object, ...]
 
 
+_Key: TypeAlias = tuple[str, str | None]
+"""The component and the instance of a pod."""
+
+
 def members(definition: Definition, sets: Sequence[PodSet], pods: Sequence[Object]) -> Members:
     """Return the pods by the pod set that they belong to."""
     strays: list[Object] = []
     joined: list[tuple[set[int], list[Object]]] = [({position}, []) for position in range(len(sets))]
-    keys_of_pods = [
-        (
-            components := components_of(definition, pod),
-            {(component.name, instance_of_pod(component, pod)) for component in components},
-        )
-        for pod in pods
-    ]
-    known = {key for _, keys in keys_of_pods for key in keys}
-    # Pods of drafts do not tell their instance, nor do those whose ids are no instance's.
+    selected: list[tuple[Object, list[ComponentRules], set[_Key]]] = []
+    known: set[_Key] = set()
+    for pod in pods:
+        components = components_of(definition, pod)
+        keys = {(component.name, instance_of_pod(component, pod)) for component in components}
+        selected.append((pod, components, keys))
+        known |= keys
+    # Pods whose ids are no instance's do not tell their instance.
     tells = {pod_set.component for pod_set in sets if (pod_set.component, pod_set.instance) in known}
-    numbers_by_key: dict[tuple[str, str | None], list[int]] = grouped(
+    numbers_by_key: dict[_Key, list[int]] = grouped(
         ((pod_set.component, pod_set.instance if pod_set.component in tells else ""), number)
         for number, pod_set in enumerate(sets)
     )
-    for pod, (components, keys) in zip(pods, keys_of_pods, strict=True):
-        told = {(name, instance if name in tells else "") for name, instance in keys}
-        scores = {
-            number: likeness(sets[number].template, pod) for key in told for number in numbers_by_key.get(key, ())
-        }
+    for pod, components, keys in selected:
+        scores: dict[int, int] = {}
+        for name, instance in keys:
+            for number in numbers_by_key.get((name, instance if name in tells else ""), ()):
+                scores[number] = likeness(sets[number].template, pod)
         best = max(scores.values(), default=0)
         # Without a selector a pod that resembles none of several templates belongs to none.
         may_be_stray = len(definition.leaves) > 1 and components and components[0].selector.component_type is None
@@ -107,12 +110,10 @@ def instance_of_pod(component: ComponentRules, pod: Object) -> str | None:
 def likeness(template: Object, pod: Object) -> int:
     """Return how much a pod's containers resemble a template's: by names, then images, then resources."""
     containers = {str(container.get("name")): container for container in objects_in(get(pod, ("spec", "containers")))}
-    pairs = [
-        (container, containers.get(str(container.get("name"))))
-        for container in objects_in(get(template, ("spec", "containers")))
-    ]
-    return sum(
-        4 + 2 * (ours.get("image") == theirs.get("image")) + (ours.get("resources") == theirs.get("resources"))
-        for ours, theirs in pairs
-        if theirs is not None
-    )
+    score = 0
+    for ours in objects_in(get(template, ("spec", "containers"))):
+        theirs = containers.get(str(ours.get("name")))
+        if theirs is not None:
+            has_image, has_resources = (ours.get(name) == theirs.get(name) for name in ("image", "resources"))
+            score += 4 + 2 * has_image + has_resources
+    return score
