@@ -39,8 +39,8 @@ class Ignore:
 def ignores_of(text: str) -> list[Ignore]:
     r"""Return the ignores of a text. A comment in a line of its own is about the next line with a value.
 
-    >>> ignores_of("# karta-interpreter: ignore[no-pods, scale-empty] a source\nspec: {}\n")[1]
-    Ignore(rule='scale-empty', line=2, written=1, reason='a source')
+    >>> ignores_of("# karta-interpreter: ignore[no-pods, count-retained] a source\nspec: {}\n")[1]
+    Ignore(rule='count-retained', line=2, written=1, reason='a source')
     """
     if _MARK not in text:
         return []

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from itertools import chain
 from typing import Final, TypeAlias
 
@@ -32,7 +31,7 @@ from karta_interpreter.definitions.karta.expressions import (
 from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.status_rules import AT_WORK, Status
 from karta_interpreter.definitions.karta.versions import names_in
-from karta_interpreter.languages.jq import owner_of, parse, plain_path, render, several, syntax as ast
+from karta_interpreter.languages.jq import owner_of, parse, plain_path, several, syntax as ast
 from karta_interpreter.languages.lua.reading import read_scripts
 from karta_interpreter.languages.lua.script import Scripts
 
@@ -41,25 +40,10 @@ Problem: TypeAlias = tuple[str, str, str]
 
 _PROJECT_AND_VERSION = r"[^\s,][^\n,]* v?[0-9][\w.+-]*"
 _PROJECTS_AND_VERSIONS = re.compile(f"{_PROJECT_AND_VERSION}(, {_PROJECT_AND_VERSION})*")
-_PLAIN_NAME = re.compile(r"[a-z0-9][-a-z0-9.]*")
 # The value for an empty list in an annotation that takes names.
 _NONE: Final = "none"
 _DEPENDENCY_FIELDS: Final = ("apiVersion", "kind", "name", "namespace")
 _NAMESPACED: Final = re.compile(r'"([-\w]+)/([-.\w]+)"')
-# Kinds that are often written in the plural, by their names in small letters.
-_KINDS: Final = {
-    kind.lower(): kind
-    for kind in (
-        "Secret",
-        "ConfigMap",
-        "ServiceAccount",
-        "PersistentVolumeClaim",
-        "Service",
-        "Deployment",
-        "Pod",
-        "Job",
-    )
-}
 # The fields of the other forms of an entry of ``dependencies``, by the first field of each form.
 _FORMS: Final = {
     "pods": ("pods",),
@@ -212,9 +196,7 @@ def _field_problems(
 def _named(annotation: AnnotationText, index: int, field: str, text: str) -> values.AnnotationQuery | None:
     gives = {"pods": dict, "labelSelector": dict, "parameters": dict}.get(field, str)
     reads = _OF_PODS if field == "pods" else ()
-    before, query = len(annotation.findings), annotation.query(text, index, field, gives=gives, reads=reads)
-    if field == "pods":
-        _check_templates(annotation, index, query)
+    query = annotation.query(text, index, field, gives=gives, reads=reads)
     if field == "name" and (parts := _NAMESPACED.fullmatch(text)):
         hint = f"""write namespace: '"{parts[1]}"', name: '"{parts[2]}"'"""
         annotation.error(f"entry {index}: a name has no `/`", hint, (index, field))
@@ -224,23 +206,7 @@ def _named(annotation: AnnotationText, index: int, field: str, text: str) -> val
     for name in (key for key in keys - SELECTOR_FIELDS if isinstance(key, str)):
         hint = "write {matchLabels: {…}} around the labels"
         annotation.error(f"entry {index}: a label selector has no field {name}", hint, (index, field))
-    if query is None and _PLAIN_NAME.fullmatch(text):  # one finding, not one for each part of the name
-        message, hint = f"{field} is jq, in which {text} is not a text", f"""write {field}: '"{text}"'"""
-        annotation.findings[before:] = [replace(annotation.findings[before], message=message, hint=hint, span=None)]
     return query
-
-
-def _check_templates(annotation: AnnotationText, index: int, query: values.AnnotationQuery | None) -> None:
-    """Report an expression for pod templates that gives plain values, and warn of one that gives a spec."""
-    match query.node if query else None:
-        case ast.Literal(value) if value is not None:
-            message = f"entry {index}: pods is jq that gives pod templates, not {type_name(value)}"
-            annotation.error(message, "write a path, such as .spec.template", (index, "pods"))
-        case ast.Index(target, ast.Literal("spec")) as path:
-            around = render(target)
-            message = f"entry {index}: pods takes pod templates, and `{render(path)}` is what a template has in spec"
-            hint = "name the field that has the template" if around == "." else f"write {around}"
-            annotation.warn(message, f"{hint}, or {{spec: …}} around a pod spec", at=(index, "pods"))
 
 
 def _dependency_problems(entry: Object) -> Iterator[Problem]:
@@ -257,17 +223,8 @@ def _dependency_problems(entry: Object) -> Iterator[Problem]:
             GVK.parse(api_version, kind)
         except InterpretationError as err:
             yield "apiVersion", str(err), ""
-        is_version = re.fullmatch(r"v\d\w*", kind)
-        singular = api_version if is_version else kind.removesuffix("s").capitalize() if kind[:1].islower() else kind
-        if kind != (singular_kind := _KINDS.get(kind.lower().removesuffix("s"), singular)):
-            yield (
-                "kind",
-                f"{kind} is the name of a {'version' if is_version else 'resource'}, not a kind",
-                f"write the kind as manifests do: {singular_kind}",
-            )
-        elif re.fullmatch(r"([a-z]+/)?v\w+", api_version) and (api_version == "v1") != (kind in CORE_KINDS):
-            hint = did_you_mean(kind, CORE_KINDS) if api_version == "v1" else "write apiVersion: v1"
-            yield "kind", f"{api_version} has no kind {kind}, which is of another group", hint
+        if api_version == "v1" and kind not in CORE_KINDS:
+            yield "kind", f"v1 has no kind {kind}, which is of another group", did_you_mean(kind, CORE_KINDS)
 
 
 def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedContainers, ...]:

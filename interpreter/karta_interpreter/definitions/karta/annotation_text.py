@@ -3,10 +3,10 @@
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any
 
 from karta_interpreter.base.errors import ManifestError
-from karta_interpreter.base.findings import Finding, almost, error, hints, warning
+from karta_interpreter.base.findings import Finding, error, hints, warning
 from karta_interpreter.base.k8s import JSON, Path, type_name
 from karta_interpreter.base.k8s.manifest import SWITCHES, Document, Mark, read_documents
 from karta_interpreter.base.karmada import Operation
@@ -75,14 +75,7 @@ class AnnotationText:
         hint = hints(allowed)
         for name in names:
             if name not in allowed:
-                advice = (
-                    _COMMAS
-                    if re.search(r"[\s;]|^\[|^[^\[]*\]", name)
-                    else f"write the status that a phase is mapped to: {', '.join(allowed)}"
-                    if noun == "status" and not almost(name, allowed)
-                    else hint(name)
-                )
-                self.error(f'there is no {noun} "{name}"', advice, (name,))
+                self.error(f'there is no {noun} "{name}"', hint(name), (name,))
         return tuple(dict.fromkeys(name for name in names if name in allowed))
 
     def yaml(self, expected: type, form: str = "KEY: VALUE") -> JSON:
@@ -96,8 +89,7 @@ class AnnotationText:
             documents = read_documents(self.text, self.name, SWITCHES)
         except ManifestError as err:
             message = f"is not YAML: {err} (line {err.line}, column {err.column} of the annotation)"
-            second = self.text[err.column - 1 : err.column] if err.column > 1 and "\n" not in self.text.strip() else ""
-            finding = error(f"annotation-{self.name}", self.path, message, _JOINED if second in ("-", ":") else "")
+            finding = error(f"annotation-{self.name}", self.path, message)
             self.findings.append(replace(finding, inside=(err.line, err.column)))
             return empty
         self.documents[:] = documents
@@ -120,8 +112,6 @@ class AnnotationText:
         """
         variables = self.karta.spec.structure_definition.reference_names
         usable, findings = check_expression(self.path, text, variables)
-        if usable is None and gives is bool and re.fullmatch(r"[A-Za-z]\w*", text):
-            findings = [replace(findings[0], hint=f'compare it with a field: `.status.phase == "{text}"`')]
         for finding in findings:
             self.report(finding, at)
         if usable is None:
@@ -136,7 +126,3 @@ class AnnotationText:
             of=of,
             reads=reads,
         )
-
-
-_COMMAS: Final = "write names with a comma between them, without brackets and dashes"
-_JOINED: Final = "each entry needs a line of its own: `|` behind the name keeps lines, and `>` joins them"

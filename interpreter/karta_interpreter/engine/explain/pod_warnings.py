@@ -103,7 +103,10 @@ def _incomplete(
             note = f"{component.name}: {where} has no spec, so it is not a pod template; there are {', '.join(value)}"
             yield about(definition, component, field, query, "no-spec", note, places=reading.places)
         elif not spec.get("containers"):
-            note = f"{component.name}: {where} has no containers; there are {', '.join(spec) or 'no fields'}"
+            is_deeper = isinstance(get(spec, ("template", "spec")), dict)
+            place = "its spec.template is one level further in"
+            note = f"{component.name}: {where} has no containers; "
+            note += place if is_deeper else f"there are {', '.join(spec) or 'no fields'}"
             yield about(definition, component, field, query, "no-containers", note, places=reading.places)
 
 
