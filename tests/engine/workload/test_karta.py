@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError
 from datetime import UTC, date, datetime
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import pytest
 import yaml
@@ -531,36 +531,6 @@ def test_wrong_type_is_a_workload_error(ask: Callable[[Any], object], message: s
     assert message in str(caught.value)
 
 
-@rows(
-    ("call", "message"),
-    [
-        pytest.param(lambda job: job.root.scale_to(job=3), "; write scale_to(replicas: dict[str, int])", id="counts"),
-        pytest.param(lambda job: job.root.scale_to("", 3), "; write scale_to(replicas: dict[str, int])", id="a pair"),
-        pytest.param(lambda job: job.suspend(True), "; write suspend()", id="a switch"),
-        pytest.param(lambda job: job.attribute(POD, POD), "; write attribute(pods: list[dict])", id="several pods"),
-        pytest.param(
-            lambda job: job.karta.explain("ReviseReplica", JOB, desired=3),
-            "; write explain(operation: str, obj: dict, *, observed: dict | None = None, replicas: int | None = None, ",
-            id="another name",
-        ),
-        pytest.param(lambda job: job.karta.for_object("batch/v1", "Job"), "; write for_object(obj: dict)", id="a kind"),
-        pytest.param(lambda job: job.karta.load(path="a.yaml"), "; write load(source: Path | str | dict)", id="a path"),
-        pytest.param(
-            lambda job: type(job)(karta=job.karta, obj=JOB), "; write Workload(karta, object)", id="an object"
-        ),
-        pytest.param(WorkloadTree, "; write WorkloadTree.build(workload)", id="a tree"),
-        pytest.param(
-            lambda job: type(job.karta)(), "; write Karta.for_object(obj) or Karta.load(source)", id="nothing"
-        ),
-        pytest.param(lambda job: job.components(), "leave the parentheses out", id="a property as a method"),
-    ],
-)
-def test_wrong_arguments_are_answered_with_the_right_ones(call: Callable[[Any], object], message: str) -> None:
-    with pytest.raises(TypeError) as caught:
-        call(Workload(Karta.for_object(JOB), JOB))
-    assert message in str(caught.value)
-
-
 def test_type_error_inside_a_call_is_left_as_it_is() -> None:
     def pods() -> Iterator[dict[str, Any]]:
         raise TypeError("mine")
@@ -581,52 +551,10 @@ def test_values_are_frozen_by_the_usual_error() -> None:
     job = Workload(Karta.for_object(JOB), JOB)
     values: tuple[Any, ...] = job, job.karta, job.root, job.root.instances[""], WorkloadTree.build(job)
     for value in values:
-        with pytest.raises(FrozenInstanceError, match=r"\.replicas cannot be changed in place; .*scale_to"):
+        with pytest.raises(FrozenInstanceError, match="cannot assign to field 'replicas'"):
             value.replicas = 12
-        with pytest.raises(FrozenInstanceError, match="object cannot be changed"):
+        with pytest.raises(FrozenInstanceError, match="cannot delete field 'object'"):
             del value.object
-
-
-@rows(
-    ("read", "message"),
-    [
-        pytest.param(
-            lambda job: job.answers, "Workload has no answers; write workload.karta.answers", id="the Karta's"
-        ),
-        pytest.param(
-            lambda job: job.scale_to, r"no scale_to; write workload.component\(NAME\).scale_to", id="a component's"
-        ),
-        pytest.param(
-            lambda job: job.root.replicas,
-            r"write workload.component\(NAME\).instances\[ID\].replicas",
-            id="an instance's",
-        ),
-        pytest.param(
-            lambda job: job.root.instances[""].podTemplate, "did you mean pod_template", id="the field's name"
-        ),
-        pytest.param(lambda job: job.kind, r'write workload.object\["kind"\]$', id="the object's"),
-        pytest.param(lambda job: job.name, r'write workload.object\["metadata"\]\["name"\]$', id="its metadata's"),
-        pytest.param(lambda job: job.karta.group, r"write workload.karta.gvk.group$", id="the kind's"),
-        pytest.param(lambda job: job.matched, r"write workload.status.matched$", id="the status'"),
-        pytest.param(lambda job: job.requests, r"instances\[0\].requests$", id="the tree's"),
-        pytest.param(
-            lambda job: cast("Any", WorkloadTree.build(job)).sum, "WorkloadTree has no sum; there are", id="all"
-        ),
-        pytest.param(lambda job: job.karta.gvks, "Karta has no gvks; did you mean gvk", id="a typo"),
-        pytest.param(
-            lambda _: cast("Any", Karta).from_file,
-            r"Karta has no from_file; there are: .*load.*; Karta.for_object\(obj\) or Karta.load\(source\) makes one",
-            id="another way to make one",
-        ),
-        pytest.param(lambda job: cast("Any", job.components).job, r'this is a dict, .*: write \["job"\]', id="a key"),
-        pytest.param(
-            lambda _: cast("Any", WorkloadTree).of, r"; WorkloadTree.build\(workload\) makes one", id="a tree's"
-        ),
-    ],
-)
-def test_unknown_name_says_where_it_is(read: Callable[[Any], object], message: str) -> None:
-    with pytest.raises(AttributeError, match=message):
-        read(Workload(Karta.for_object(JOB), JOB))
 
 
 async def _fetched() -> dict[str, Any]:

@@ -1,4 +1,3 @@
-import copy
 import pickle
 import re
 from dataclasses import replace
@@ -167,10 +166,3 @@ def test_status_contains_what_matches(workload: Workload) -> None:
     assert Status.RESUMING not in workload.status
     with pytest.raises(ValueError, match=r"there is no status 'running'; did you mean Running\?"):
         Status("running")
-
-
-def test_attribute_that_does_not_exist_leads_to_scales(make: Any) -> None:
-    workload = make("Tavern")
-    with pytest.raises(AttributeError, match=r"no replicas; write workload.component\(NAME\).instances"):
-        _ = workload.replicas
-    assert copy.deepcopy(workload) == workload

@@ -3,17 +3,14 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import FrozenInstanceError, dataclass, field
-from functools import partial, wraps
-from inspect import isfunction, signature
+from functools import partial
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, dataclass_transform
+from typing import Final, NoReturn, TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.findings import closest, did_you_mean
-from karta_interpreter.base.k8s import GVK, JSON, MAX_DEPTH, Object, Path, field_path, get, parts_within
+from karta_interpreter.base.k8s import GVK, JSON, MAX_DEPTH, Object, Path, field_path, parts_within
 from karta_interpreter.definitions.karta import catalogue_kinds
-from karta_interpreter.engine.evaluation import Scale, StatusMatch
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -25,39 +22,6 @@ IDENTITY: tuple[Path, ...] = (
 
 
 Value = TypeVar("Value")
-_Class = TypeVar("_Class", bound="Public")
-
-
-class _PublicClass(type):
-    """The type of the classes of the library. Its error about a name that a class does not have says which it has."""
-
-    if not TYPE_CHECKING:  # as below
-
-        def __getattr__(cls, name: str) -> NoReturn:
-            hint = did_you_mean(name, [own for own in dir(cls) if not own.startswith("_")])
-            place = _MADE_BY.get(f"{cls.__name__}.__init__", f"{cls.__name__}(…)")
-            raise AttributeError(f"{cls.__name__} has no {name}; {hint}; {place} makes one", name=name, obj=cls)
-
-
-class Public(metaclass=_PublicClass):
-    """A class of the library. The error about a name that it does not have says where the name is."""
-
-    if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
-
-        def __getattr__(self, name: str) -> NoReturn:
-            cls, obj = type(self), vars(self).get("object")
-            names = {
-                other.__name__: sorted(
-                    own for own in {*dir(other), *getattr(other, "__dataclass_fields__", ())} if not own.startswith("_")
-                )
-                for other in (*Public.__subclasses__(), GVK, StatusMatch, Scale)
-            }
-            paths = [path for path in ((name,), ("metadata", name)) if get(obj, path) is not None]
-            places = ["".join(("workload.object", *(f'["{key}"]' for key in path))) for path in paths] or [
-                f"{place}.{name}" for other, place in _READ_AS.items() if name in names[other]
-            ]
-            hint = f"write {' or '.join(places[:2])}" if places else did_you_mean(name, names[cls.__name__])
-            raise AttributeError(f"{cls.__name__} has no {name}; {hint}", name=name, obj=self)
 
 
 class Named(dict[str, Value]):
@@ -65,75 +29,6 @@ class Named(dict[str, Value]):
 
     def __missing__(self, name: str) -> NoReturn:
         raise KeyError(f'there is no "{name}"; ' + did_you_mean(str(name), [f'"{own_name}"' for own_name in self]))
-
-    if not TYPE_CHECKING:  # a type checker would take it as leave to read any name
-
-        def __getattr__(self, name: str) -> NoReturn:
-            raise AttributeError(f'this is a dict, which has no {name}: write ["{name}"]', name=name, obj=self)
-
-    def __call__(self, *_: object) -> NoReturn:  # noqa: D102 - its error says it
-        raise TypeError("this is a dict, not a method: leave the parentheses out, and write [NAME]")
-
-
-def _with_signature(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the method. Its error about arguments that it does not take ends with what to write."""
-
-    @wraps(method)
-    def called(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - those of the method
-        try:
-            return method(*args, **kwargs)
-        except TypeError as err:
-            if err.__traceback__ and err.__traceback__.tb_next is None:  # of the call, not from inside the method
-                short = _TYPE.sub(
-                    lambda name: "dict" if name[1] == "Mapping" else "list", _LONG.sub("", str(signature(method)))
-                )
-                err.args = (f"{err}; write {_MADE_BY.get(method.__qualname__, method.__name__ + short)}",)
-            raise
-
-    return called
-
-
-# By this a signature is longer than its short form: modules, the class or object itself, and what it returns.
-_LONG: Final = re.compile(r"\b(?:[a-z_]+\.)+|\b(?:self|cls)\b(?:, )?| -> .*")
-_TYPE: Final = re.compile(r"(Mapping|Iterable|Sequence)(?:\[str, Any\])?")
-
-
-def _refuse_change(self: object, name: str, *_: object) -> NoReturn:
-    raise FrozenInstanceError(
-        f"{type(self).__name__}.{name} cannot be changed in place; workload.component(NAME).scale_to({{ID: 12}}), "
-        "its update_pod_templates, and workload.suspend() return a new workload"
-    )
-
-
-@dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def public(cls: type[_Class]) -> type[_Class]:
-    """Make a frozen dataclass. Errors about a change of a field, and about arguments, have what to write."""
-    made = dataclass(frozen=True)(cls)
-    made.__setattr__ = made.__delattr__ = _refuse_change  # type: ignore[method-assign]
-    for name, member in [*vars(made).items()]:
-        method = getattr(member, "__func__", member)
-        if isfunction(method) and (name == "__init__" or not name.startswith("_")):
-            hinted = _with_signature(method)
-            setattr(made, name, hinted if method is member else type(member)(hinted))
-    return made
-
-
-_READ_AS: Final = {
-    "GVK": "workload.karta.gvk",
-    "Karta": "workload.karta",
-    "Component": "workload.component(NAME)",
-    "Instance": "workload.component(NAME).instances[ID]",
-    "Workload": "workload",
-    "WorkloadTree": "WorkloadTree.build(workload)",
-    "ComponentNode": "WorkloadTree.build(workload).root",
-    "InstanceNode": "WorkloadTree.build(workload).root.instances[0]",
-    "StatusMatch": "workload.status",
-    "Scale": "workload.component(NAME).instances[ID].scale",
-}
-_MADE_BY: Final = {f"{name}.__init__": place for name, place in _READ_AS.items()} | {
-    "Karta.__init__": "Karta.for_object(obj) or Karta.load(source)",
-    "Workload.__init__": "Workload(karta, object)",
-}
 
 
 def checked_object(value: JSON, noun: str = "an object", kind: str = "") -> Object:

@@ -16,7 +16,6 @@ from karta_interpreter.engine.evaluation import (
     read_pods,
     scales,
 )
-from karta_interpreter.engine.workload.document import Public, public
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +65,8 @@ OF_METADATA = ("labelsPath", "annotationsPath")
 Ids = tuple[str, ...]
 
 
-@public
-class Instance(Public):
+@dataclass(frozen=True)
+class Instance:
     """One instance of a component (`ExtractedInstance` of Karta's library).
 
     A pod field is set only if the definition has a path for it and the object has a value there.

@@ -1,7 +1,7 @@
 """A Karta for programs: loaded from any source, checked, and found by kind."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
@@ -13,12 +13,10 @@ from karta_interpreter.base.karmada import OF_SCRIPTS, SLOTS, Operation
 from karta_interpreter.definitions.karta import Definition, Known, catalogue_kinds, in_version, kinds_of
 from karta_interpreter.engine.workload.document import (
     Named,
-    Public,
     check_kind,
     checked_object,
     checked_objects,
     kinds_like,
-    public,
     reading,
 )
 
@@ -26,8 +24,8 @@ if TYPE_CHECKING:
     from karta_interpreter.engine.explain import Explanation
 
 
-@public
-class Karta(Public):
+@dataclass(frozen=True)
+class Karta:
     """A definition that is ready to use. It says how the workloads of one kind are read and changed.
 
     >>> Karta.for_object({"apiVersion": "batch/v1", "kind": "Job"}).name

@@ -7,12 +7,13 @@ tree becomes too large. The root is a node like the others, and instances stay i
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.k8s import GVK, JSON, Counting, Object, PodRequirements, get, objects_in, pod_requirements
 from karta_interpreter.engine.evaluation import StatusMatch, attributing, pod_name, pod_sets
-from karta_interpreter.engine.workload.document import Public, checked_pods, public, reading
+from karta_interpreter.engine.workload.document import checked_pods, reading
 from karta_interpreter.engine.workload.extraction import PIECES, Instance
 from karta_interpreter.engine.workload.workload import Component, Workload
 
@@ -55,8 +56,8 @@ class StrayPod(NamedTuple):
     reason: str
 
 
-@public
-class InstanceNode(Public):
+@dataclass(frozen=True)
+class InstanceNode:
     """An instance with the requests of each of its pods, and the given pods that belong to it."""
 
     instance: Instance
@@ -90,8 +91,8 @@ class InstanceNode(Public):
         )
 
 
-@public
-class ComponentNode(Public):
+@dataclass(frozen=True)
+class ComponentNode:
     """A component with its instances and child components."""
 
     name: str
@@ -113,8 +114,8 @@ class ComponentNode(Public):
         )
 
 
-@public
-class WorkloadTree(Public):
+@dataclass(frozen=True)
+class WorkloadTree:
     """A workload from its root down.
 
     ``strays`` are the given pods that belong nowhere.

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -33,14 +33,12 @@ from karta_interpreter.engine.evaluation import (
 from karta_interpreter.engine.workload import extraction, gang, updates
 from karta_interpreter.engine.workload.document import (
     Named,
-    Public,
     Value,
     check_kind,
     checked_object,
     checked_objects,
     checked_pod,
     checked_pods,
-    public,
     reading,
 )
 from karta_interpreter.engine.workload.karta import Karta, known
@@ -64,8 +62,8 @@ def _check_ids(component: ComponentRules, names: Iterable[str], ids: tuple[str, 
         )
 
 
-@public
-class Component(Public):
+@dataclass(frozen=True)
+class Component:
     """A component of a workload (`Component` of Karta's library).
 
     Every property is read anew each time. Raises WorkloadError if the definition has no answer for the object. Every
@@ -216,8 +214,8 @@ class Component(Public):
         return f"Component({self.name} of {self.workload!r})"
 
 
-@public
-class Workload(Public):
+@dataclass(frozen=True)
+class Workload:
     """An object, read and changed through its Karta (the component factory of Karta's library).
 
     The object is not copied and never changed. Every change returns a new workload that shares its unchanged parts with
