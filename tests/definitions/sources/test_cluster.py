@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from karta_interpreter.base.errors import SandboxError, StopCause
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta import karta_api_group, loading
+from karta_interpreter.definitions.sources import cluster_karta, karta_loading
 from karta_interpreter.definitions.sources.cluster import Cluster
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.definitions.sources.snapshot import Snapshot
@@ -156,17 +158,70 @@ async def test_failure_of_loader_harms_only_its_karta(
     assert quarantined(snapshot) == {"kartas.run.ai/a": False}
 
 
+def _stopping(cause: StopCause, times: int = 1) -> Callable[[str, float], Any]:
+    """Return the processes of a pool of which the first are stopped."""
+    failures, real = [SandboxError("it was stopped", cause)] * times, karta_loading.POOL.process
+
+    def process(owner: str, seconds: float) -> Any:
+        if failures:
+            raise failures.pop()
+        return real(owner, seconds)
+
+    return process
+
+
+async def test_karta_that_does_not_load_in_its_time_is_quarantined_with_that_reason(
+    tmp_path: Path, spec: Spec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = ScriptedApi()
+    api.put(KARTAS, "a", spec("A"))
+    with monkeypatch.context() as stopped:
+        stopped.setattr(karta_loading.POOL, "process", _stopping(StopCause.TIME))
+        async with running_cluster(tmp_path, api) as running:
+            snapshot = await running.until(lambda snapshot: bool(snapshot.quarantined))
+    api.delete(KARTAS, "a")
+    async with running_cluster(tmp_path, api) as running:
+        api.put(KARTAS, "b", spec("B", replicas=".b"))
+        await running.serves(B=".b")
+
+    assert quarantined(snapshot) == {"kartas.run.ai/a": False}
+    assert snapshot.quarantined[0].findings[0].message == "cannot be read: it takes longer than 5 s"
+
+
+async def test_karta_is_judged_in_another_process(tmp_path: Path, spec: Spec, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is looked for in texts is not looked for here, where calls wait for it."""
+    monkeypatch.setattr(loading, "lint", lambda *_: pytest.fail("it is linted here"))
+    karta = spec("A", replicas=".a")
+    karta["structureDefinition"]["rootComponent"]["statusDefinition"]["statusMappings"] = {}
+    api = ScriptedApi()
+    api.put(KARTAS, "a", karta)
+    async with running_cluster(tmp_path, api) as running:
+        snapshot = await running.serves(A=".a")
+
+    [finding] = snapshot.entries[GVK("example.io", "v1", "A")].definition.findings
+    assert (finding.rule, finding.source) == ("never-healthy", "kartas.run.ai/a")
+
+
+async def test_karta_waits_for_a_process(tmp_path: Path, spec: Spec, monkeypatch: pytest.MonkeyPatch) -> None:
+    attempts = karta_loading._ATTEMPTS  # noqa: SLF001 - so many, and the next one after a pause
+    monkeypatch.setattr(karta_loading.POOL, "process", _stopping(StopCause.KILLED, attempts))
+    api = ScriptedApi()
+    api.put(KARTAS, "a", spec("A", replicas=".a"))
+    async with running_cluster(tmp_path, api) as running:
+        await running.serves(A=".a")
+
+
 async def test_only_a_change_of_meaning_is_compiled_and_published(
     tmp_path: Path, spec: Spec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded: list[str] = []
-    real = loading.load_object
+    real = karta_loading.load_object
 
     def load(obj: Any, source: str) -> Any:
         loaded.append(source)
         return real(obj, source)
 
-    monkeypatch.setattr(loading, "load_object", load)
+    monkeypatch.setattr(cluster_karta, "load_object", load)
     api = ScriptedApi()
     api.put(KARTAS, "a", spec("A", replicas=".a"))
     async with running_cluster(tmp_path, api) as running:

@@ -9,7 +9,7 @@ from karta_interpreter.base.findings import error, warning
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.loading import Loaded
 from karta_interpreter.definitions.sources.cluster import conditions_of, report_of
-from karta_interpreter.definitions.sources.cluster_karta import load_object
+from karta_interpreter.definitions.sources.karta_loading import load_object
 
 _GVK = GVK("example.io", "v1", "Job")
 _NOW = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)

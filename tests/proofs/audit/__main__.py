@@ -63,6 +63,7 @@ ATTACKS: Final[dict[str, Attack]] = {
     "objects": objects.SMALL,
     "objects-large": objects.LARGE,
     "children": children.ALL,
+    "kartas-come": references.KARTAS,
     "references-large": references.CONFIGS,
     "references-many": references.LISTS,
     "references-deleted": references.DELETED,

@@ -39,6 +39,7 @@ BOUNDS: Final[dict[str, tuple[Bound, ...]]] = {
         Bound("call wait", inf, "more processes than cores have work: `scripts` and `objects-large` judge the waits"),
         Bound("memory", 12, "the largest child process ends before the container has no memory"),
     ),
+    "kartas-come": (Bound("memory", 12, "a child process that judges Kartas has a limit"),),
     "references-large": (Bound("unanswered", 0, "the count is known without what is too large to be looked up"),),
     "references-many": (Bound("memory", 12, "a child process decodes what a look-up finds, up to 4 MiB"),),
     "admission": (

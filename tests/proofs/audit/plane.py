@@ -64,6 +64,13 @@ class Plane:
         async with ClientSession() as session, session.post(f"{self.url}{path}", json=count) as answer:
             answer.raise_for_status()
 
+    async def create(self, path: str, objects: Sequence[bytes]) -> None:
+        """Have objects created in a collection, one after the other."""
+        async with ClientSession() as session:
+            for obj in objects:
+                async with session.put(f"{self.url}{path}", data=obj) as answer:
+                    answer.raise_for_status()
+
     async def was_watched(self, *paths: str) -> None:
         """Wait until a server watches these collections."""
         async with ClientSession() as session:
@@ -139,11 +146,18 @@ class _Served:
             events.put_nowait(lines)
         return web.Response()
 
+    async def create(self, request: web.Request) -> web.Response:
+        obj = await request.read()
+        for events in self._watches.get(request.path, ()):
+            events.put_nowait(b'{"type":"ADDED","object":%s}\n' % obj)
+        return web.Response()
+
 
 async def _serve(port: int, collections: Sequence[Collection]) -> None:
-    served, application = _Served(collections), web.Application()
+    served, application = _Served(collections), web.Application(client_max_size=2**24)
     application.router.add_get("/{path:.*}", served.get)
     application.router.add_post("/{path:.*}", served.delete)
+    application.router.add_put("/{path:.*}", served.create)
     runner = web.AppRunner(application)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port).start()

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.proofs.audit.attack import Attack, Target
-from tests.proofs.audit.definitions import GROUP
+from tests.proofs.audit.definitions import GROUP, definition, files
 from tests.proofs.audit.found import Found
 from tests.proofs.audit.objects import body
 from tests.proofs.audit.plane import NAMESPACE, Collection
 from tests.webhook.process.client import post
 
 _CLIENTS, _MB = 2, 1_000_000
+_KARTAS: Final = "/apis/run.ai/v1alpha1/kartas"
 _SERVING: Final = "serving.kserve.io/v1alpha2"
 _CONFIGS = Collection(_SERVING, "LLMInferenceServiceConfig", 60, _MB, ("LLMInferenceService",))
 _REVISIONS = Collection("apps/v1", "ControllerRevision", 20_000, 2_000)
@@ -78,12 +79,30 @@ async def _deleted(target: Target) -> Found:
     return found
 
 
+async def _kartas_come(target: Target) -> Found:
+    """Have hostile Kartas created, and one with very many lines of comment."""
+    assert target.plane
+    await target.plane.was_watched(_KARTAS)
+    texts = [text for name, text in files() if name.startswith(("expression", "chain", "children", "circle", "long"))]
+    texts.append(json.dumps(definition(len(texts), ".spec.min" + "\n#.max" * 9000)))
+    kartas = []
+    for number, text in enumerate(texts):
+        karta = json.loads(text)
+        karta["metadata"] |= {"name": f"hostile-{number}", "resourceVersion": str(2000 + number)}
+        kartas.append(json.dumps(karta).encode())
+    await target.plane.create(_KARTAS, kartas)
+    await asyncio.sleep(4 * target.effort.seconds)
+    target.answers["created"] += len(kartas)
+    return target.found()
+
+
 async def _watched(target: Target, *collections: Collection) -> None:
     assert target.plane
     async with asyncio.timeout(_SETTLING):
         await target.plane.was_watched(*(collection.path for collection in collections))
 
 
+KARTAS = Attack(_kartas_come, collections=(_ASKING,))
 CONFIGS = Attack(_configs, collections=(_CONFIGS,))
 LISTS = Attack(_lists, _kartas, collections=(_ASKING, _REVISIONS, _LARGE), contained=False)
 DELETED = Attack(_deleted, collections=(_TASKS,), contained=False)

@@ -111,6 +111,9 @@ class Cluster:
             self._is_loading = True
             try:
                 await self._load_once(changed)
+            except BaseException:
+                moved.set()  # it is tried again
+                raise
             finally:
                 self._is_loading = False
                 loaded.set()

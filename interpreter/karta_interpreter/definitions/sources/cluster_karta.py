@@ -6,7 +6,8 @@ from typing import Self
 
 from karta_interpreter.base.findings import error
 from karta_interpreter.base.k8s import Object, edit
-from karta_interpreter.definitions.karta import gvk_of, loading, name_of
+from karta_interpreter.definitions.karta import loading, name_of
+from karta_interpreter.definitions.sources.karta_loading import load_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +64,6 @@ class ClusterKarta:
         """A key that sorts the oldest first."""
         # UTC times in one format sort as text. The name decides between Kartas of the same second.
         return str(edit.get(self.obj, ("metadata", "creationTimestamp"), "")), self.source
-
-
-def load_object(obj: Object, source: str) -> loading.Loaded:
-    """Return the definition of one Karta object, or its findings. Nothing is raised."""
-    try:
-        loaded = loading.load_object(obj, source)
-    except Exception as err:  # noqa: BLE001 - an error of one object does not affect the others
-        problem = error("unreadable", (), f"cannot be read: {type(err).__name__}: {err}")
-        loaded = loading.Loaded(None, (problem,), name_of(obj), gvk_of(obj), source)
-    return loaded.with_findings(replace(finding, source=source) for finding in loaded.findings)
 
 
 def _meaning(obj: Object) -> bytes:
