@@ -8,7 +8,6 @@ from enum import StrEnum
 from functools import partial
 from itertools import islice
 from typing import Final
-from unicodedata import normalize
 
 from msgspec import Struct
 
@@ -150,33 +149,6 @@ def with_article(kind: object) -> str:
     ('a Pod', 'an AppWrapper')
     """
     return f"an {kind}" if str(kind).startswith(("A", "E", "I", "O")) else f"a {kind}"
-
-
-# What word processors and web pages write, and letters of other alphabets, by what they look like.
-_LOOKS = str.maketrans(
-    {
-        **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", ""),
-        **dict.fromkeys("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", '"'),
-        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032", "'"),
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
-        **dict(
-            zip(
-                "аеорсухіѕјһкАВЕКМНОРСТХІЅЈУαορνΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
-                "aeopcyxisjhkABEKMHOPCTXISJYaopvABEZHIKMNOPTYX",
-                strict=True,
-            )
-        ),
-    }
-)
-
-
-def in_ascii(text: str) -> str:
-    r"""Return a text with ASCII instead of what only looks like it.
-
-    >>> in_ascii("“R\u0435ady”"), in_ascii("\u200b.spec\u00a0"), in_ascii("grün")
-    ('"Ready"', '.spec ', 'grün')
-    """
-    return normalize("NFKC", text).translate(_LOOKS)
 
 
 BY_TYPES: Final = {

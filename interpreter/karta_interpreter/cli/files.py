@@ -33,7 +33,6 @@ _PRINTS, _STATUS_FILE = (
     "the status of a cluster is given with --status-file",
 )
 EMPTY = ": it is empty, or a List without items"
-_IN_QUOTES = "; a shell replaces `*` by names if there are no quotes, and a folder stands for its files"
 
 
 def check_stdin(paths: Iterable[str]) -> None:
