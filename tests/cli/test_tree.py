@@ -16,7 +16,8 @@ PODS = """\
 apiVersion: v1
 kind: List
 items:
-- {apiVersion: v1, kind: Pod, metadata: {name: head-x, labels: {ray.io/node-type: head}}, spec: {nodeName: n1},
+- {apiVersion: v1, kind: Pod, spec: {nodeName: n1},
+   metadata: {name: head-x, labels: {ray.io/cluster: batch-inference, ray.io/node-type: head}},
    status: {phase: Running, conditions: [{type: Ready, status: "True"}]}}
 - {apiVersion: v1, kind: Pod, metadata: {name: spot-y, labels: {ray.io/node-type: worker, ray.io/group: spot-cpu}},
    status: {phase: Pending}}
@@ -45,11 +46,21 @@ def test_pods_are_leaves(run: Run, tmp_path: Path) -> None:
         "RayCluster recommender/batch-inference: no status yet\n"
         "├── head: 1 pod, cpu 4500m, memory 16896Mi each\n"
         "│   └── head-x: Running, ready, on n1\n"
-        "└── worker\n"
-        "    ├── spot-cpu: 6 pods (2 to 40), cpu 7500m, memory 28Gi each\n"
-        "    │   └── spot-y: Pending, not ready\n"
-        "    └── tpu-slice: 8 pods (0 to 16), cpu 60, google.com/tpu 4, memory 180Gi each\n"
+        "├── worker\n"
+        "│   ├── spot-cpu: 6 pods (2 to 40), cpu 7500m, memory 28Gi each\n"
+        "│   │   └── spot-y: Pending, not ready\n"
+        "│   └── tpu-slice: 8 pods (0 to 16), cpu 60, google.com/tpu 4, memory 180Gi each\n"
+        # The head, the least of spot-cpu, and all of tpu-slice, whose least is 0.
+        "├── group raycluster batch-inference: of head and worker, at least 11 pods together, 1 run, 10 missing\n"
+        # It has no label ray.io/cluster, the key of the group.
+        "└── in no group: spot-y\n"
     )
+
+
+def test_rule_of_group_is_shown_without_pods(run: Run) -> None:
+    result = run("tree", "--object", str(MANIFESTS / "raycluster.yaml"))
+
+    assert result.stdout.endswith('└── group raycluster: of head and worker, by .metadata.labels["ray.io/cluster"]\n')
 
 
 def test_pods_are_read_as_an_api_server_lists_them(run: Run) -> None:

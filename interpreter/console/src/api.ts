@@ -70,6 +70,14 @@ export interface Instance {
   maximum?: number | null;
 }
 
+/** Pods that are placed together or not at all. `minimum` is there if it is known without pods. */
+export interface Group {
+  name: string;
+  members: string[];
+  groupBy: string[];
+  minimum?: number;
+}
+
 export interface Component {
   name: string;
   kind: string;
@@ -103,7 +111,7 @@ export interface Page {
   stopped?: string;
   case?: string;
   paths?: Path[] | null;
-  tree?: { error?: string; status?: string[]; replicas?: number; root?: Component };
+  tree?: { error?: string; status?: string[]; replicas?: number; root?: Component; groups?: Group[] };
 }
 
 export interface Question extends Texts {

@@ -26,6 +26,17 @@ export function Tree({ page, hover, pin }: { page: Page; hover: Show; pin: Show 
       <ul class="tree">
         <Node component={tree.root} {...shown} />
       </ul>
+      {tree.groups?.map((group) => (
+        <p class="quiet group">
+          <strong>Group {group.name}</strong>: {group.members.join(", ")}
+          {group.minimum === undefined ? null : `, at least ${group.minimum} together`}
+          {group.groupBy.length ? (
+            <>
+              , by <code>{group.groupBy.join(", ")}</code>
+            </>
+          ) : null}
+        </p>
+      ))}
     </article>
   );
 }

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import click
 
+from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.findings import escaped
 from karta_interpreter.base.k8s import Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
@@ -20,6 +21,8 @@ from karta_interpreter.definitions.karta import Definition, Known, resolved
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
 from karta_interpreter.engine.explain import Fact, warnings_of
 from karta_interpreter.engine.operations import Call, Operation, Options
+from karta_interpreter.engine.workload import Karta, Workload
+from karta_interpreter.engine.workload.tree import GroupNode, groups_of
 
 _EXAMPLES = """\b
 Examples:
@@ -165,10 +168,19 @@ def _print_outcomes(
                 operation: [script.name for script in scripts.of(operation)] for operation in sorted(scripts.operations)
             },
             "operations": operations,
+            "podGroups": [group.to_json() for group in _groups(entry.definition, obj)],
         }
         say(written(document, output), nl=False)
     else:
         say(_title(entry, outcomes[0].call.object) + outcomes_table(outcomes), nl=False)
+
+
+def _groups(definition: Definition, obj: Object) -> Sequence[GroupNode]:
+    """Return the groups of pods that a scheduler places together, none without a Karta or a name of the object."""
+    try:
+        return groups_of(Workload(Karta(definition), obj)) if definition.has_karta else ()
+    except WorkloadError:
+        return ()
 
 
 def _print_skipped(interpreter: Interpreter, arguments: Arguments) -> None:

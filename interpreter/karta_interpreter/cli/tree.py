@@ -16,7 +16,8 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, say, written
 from karta_interpreter.engine.evaluation import Status, pod_name
 from karta_interpreter.engine.explain import warnings_about
-from karta_interpreter.engine.workload import ComponentNode, InstanceNode, WorkloadTree
+from karta_interpreter.engine.workload import ComponentNode, InstanceNode, PodGroup, SubGroup, WorkloadTree
+from karta_interpreter.engine.workload.tree import GroupNode, count_running
 
 _MARKERS = (("├── ", "│   "), ("└── ", "    "))
 _NONE = "none"
@@ -35,6 +36,9 @@ def tree_text(tree: WorkloadTree) -> str:
         else ", ".join(tree.status.matched)
     )
     head, below = _component(tree.root, click.style(title, bold=True), status)
+    below += [_group(node) for node in tree.groups]
+    if tree.ungrouped:
+        below.append((_line("in no group", *map(pod_name, tree.ungrouped)), []))
     return "".join(f"{one_line(line)}\n" for line in (head, *_drawn(below)))
 
 
@@ -46,6 +50,24 @@ def _component(node: ComponentNode, name: str, *facts: str) -> _Branch:
         return _line(name, *facts, *_counts(node, only)), [*_pods_of(only), *children]
     instances = [(_line(each.instance.id, *_counts(node, each)), [*_pods_of(each)]) for each in node.instances]
     return _line(name, *facts, "" if instances else _NONE), [*instances, *children]
+
+
+def _group(node: GroupNode) -> _Branch:
+    """Return the branch of a group: its members and, with known pods, its minimum and how many of its pods run."""
+    rule, group = node.rule, node.group
+    members = f"of {' and '.join(rule.members)}"
+    if group is None:
+        return _line(f"group {rule.name}", members, f"by {' and '.join(rule.keys)}" if rule.keys else ""), []
+    name = f"group {rule.name} {'-'.join(group.keys)}".rstrip()
+    parts: list[_Branch] = [(_line(part.component, *_gang_facts(part)), []) for part in group.sub_groups]
+    return _line(name, members, *_gang_facts(group)), parts
+
+
+def _gang_facts(group: PodGroup | SubGroup) -> Iterator[str]:
+    yield f"at least {count(group.minimum, 'pod')} together"
+    if group.pods:
+        running = count_running(group.pods)
+        yield f"{running} run" + ("" if running >= group.minimum else f", {group.minimum - running} missing")
 
 
 def _line(name: str, *facts: str) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from karta_interpreter import GVK, Status, Workload, WorkloadError, WorkloadTree
+from karta_interpreter import GVK, Karta, Status, Workload, WorkloadError, WorkloadTree
 from karta_interpreter.engine.workload import PodNode
 from tests.support.rows import rows
 
@@ -220,3 +220,35 @@ def test_json_is_json(make: Make) -> None:
 def test_unanswerable_tree_is_workload_error(make: Make, spec: Any, pods: Any, message: str) -> None:
     with pytest.raises(WorkloadError, match=message):
         WorkloadTree.build(make("Orchestra", spec), pods)
+
+
+def test_groups_are_known_as_far_as_pods_are(make: Make, raw: Callable[[str], dict[str, Any]]) -> None:
+    written = raw("Orchestra")
+    members = [{"componentName": "section", "groupByKeyPaths": [".metadata.labels.section"]}]
+    gang = {
+        "podGroups": [
+            {"name": "sections", "members": members},
+            {"name": "rest", "members": [{"componentName": "conductor"}]},
+        ]
+    }
+    written["spec"]["optimizationInstructions"] = {"gangScheduling": gang}
+    orchestra = Workload(Karta.load(written), make("Orchestra", ORCHESTRA).object)
+    flute = pod("flute-0", part="section", section="flutes")
+
+    tree = WorkloadTree.build(orchestra, [flute, pod("flute-1", part="section", section="flutes")])
+
+    assert tree.to_json()["podGroups"] == [
+        {
+            "name": "sections",
+            "members": ["section"],
+            "groupBy": [".metadata.labels.section"],
+            "minimum": 3,
+            "pods": ["flute-0", "flute-1"],
+            "running": 2,
+            "minimumRuns": False,
+            "keys": ["flutes"],
+            "subGroups": [],
+        },
+        {"name": "rest", "members": ["conductor"], "groupBy": []},
+    ]
+    assert tree.ungrouped == ()

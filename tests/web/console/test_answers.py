@@ -404,6 +404,7 @@ def test_tree_has_counts_and_no_pod_templates() -> None:
             "instances": [{"id": "", "hasPods": True, "replicas": 3, "requests": {}, "minimum": None, "maximum": None}],
             "children": [],
         },
+        "groups": [],
     }
 
 

@@ -53,6 +53,15 @@ class PodGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupRule:
+    """What a definition says of a group: its members, and the expressions that divide their pods into groups."""
+
+    name: str
+    members: tuple[str, ...]
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class EffectiveMember:
     """The rule for a pod's group (Karta's `PodGroupingEffectiveComponent`), about its component or an owner of it."""
 
@@ -107,6 +116,19 @@ def pod_groups(definition: Definition, obj: Object, pods: Iterable[Object]) -> t
         minimum = _group_minimum(definition, obj, grouped)
         groups.append(PodGroup(name, minimum, tuple(one.pod for one in grouped), keys))
     return tuple(groups)
+
+
+def group_rules(definition: Definition) -> tuple[GroupRule, ...]:
+    """Return the groups that a definition describes, as far as it is known without pods."""
+    whole = definition.gang.pod_group
+    if whole is not None:
+        members = tuple(sub_group.component for sub_group in whole.sub_groups)
+        return (GroupRule(whole.name, members or (definition.root.name,)),)
+    rules = list[GroupRule]()
+    for group in definition.gang.pod_groups:
+        keys = dict.fromkeys(key.text for member in group.members for key in member.group_by)
+        rules.append(GroupRule(group.name, tuple(member.component for member in group.members), tuple(keys)))
+    return tuple(rules)
 
 
 def effective_member(definition: Definition, component: str, pod: Object) -> EffectiveMember | None:

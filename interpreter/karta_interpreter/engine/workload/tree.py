@@ -15,6 +15,7 @@ from karta_interpreter.base.k8s import GVK, JSON, Counting, Object, PodRequireme
 from karta_interpreter.engine.evaluation import StatusMatch, attributing, pod_name, pod_sets
 from karta_interpreter.engine.workload.document import checked_pods, reading
 from karta_interpreter.engine.workload.extraction import PIECES, Instance
+from karta_interpreter.engine.workload.gang import GroupRule, PodGroup, SubGroup, group_rules
 from karta_interpreter.engine.workload.workload import Component, Workload
 
 Wire = dict[str, JSON]
@@ -114,11 +115,62 @@ class ComponentNode:
         )
 
 
+class GroupNode(NamedTuple):
+    """Pods that are placed together or not at all. ``group`` is None if its pods are not known."""
+
+    rule: GroupRule
+    group: PodGroup | None = None
+
+    @property
+    def running(self) -> int:
+        """The number of its pods that run."""
+        return 0 if self.group is None else count_running(self.group.pods)
+
+    def to_json(self) -> Wire:
+        """Return its name and members, and with known pods its keys, its minimum, how many run, and its subgroups."""
+        group = self.group
+        known = {} if group is None else _of_group(group)
+        if group is not None:
+            known |= {"keys": list(group.keys), "subGroups": [_of_sub_group(part) for part in group.sub_groups]}
+        return {
+            "name": self.rule.name,
+            "members": list(self.rule.members),
+            "groupBy": list(self.rule.keys),
+            **known,
+        }
+
+
+def count_running(pods: Iterable[Object]) -> int:
+    """Return how many pods run.
+
+    >>> count_running([{"status": {"phase": "Running"}}, {"status": {"phase": "Pending"}}, {}])
+    1
+    """
+    return sum(get(pod, ("status", "phase")) == "Running" for pod in pods)
+
+
+def _of_group(group: PodGroup | SubGroup) -> Wire:
+    topology = group.topology
+    running = count_running(group.pods)
+    return _known(
+        minimum=group.minimum,
+        pods=[pod_name(pod) for pod in group.pods],
+        running=running,
+        minimumRuns=running >= group.minimum,
+        topology=topology and topology.model_dump(by_alias=True),
+    )
+
+
+def _of_sub_group(part: SubGroup) -> Wire:
+    return {"component": part.component, **_of_group(part)}
+
+
 @dataclass(frozen=True)
 class WorkloadTree:
     """A workload from its root down.
 
-    ``strays`` are the given pods that belong nowhere.
+    ``strays`` are the given pods that belong nowhere, ``ungrouped`` those that no group has although the definition
+    describes groups.
 
     >>> from karta_interpreter import Karta
     >>> job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sum"}, "spec": {"parallelism": 3}}
@@ -131,6 +183,8 @@ class WorkloadTree:
     root: ComponentNode
     status: StatusMatch
     strays: tuple[StrayPod, ...] = ()
+    groups: tuple[GroupNode, ...] = ()
+    ungrouped: tuple[Object, ...] = ()
 
     @classmethod
     def build(cls, workload: Workload, pods: Iterable[Object] = ()) -> Self:
@@ -141,6 +195,7 @@ class WorkloadTree:
         if not isinstance(workload, Workload):
             raise WorkloadError(f"a tree is made of a Workload(karta, object), not {type(workload).__name__}")
         by_instance, strays = defaultdict[_Key, list[PodNode]](list), list[StrayPod]()
+        placed = list[Object]()
         attribute = attributing(workload.definition, workload.object)
         for pod in checked_pods(pods):
             try:
@@ -149,13 +204,18 @@ class WorkloadTree:
             except WorkloadError as err:
                 strays.append(StrayPod(pod, str(err)))
             else:
+                placed.append(pod)
                 by_instance[attribution.component, attribution.instance].append(PodNode(pod, attribution.replica))
         with reading():
             needs = {
                 (pods.component, pods.instance): pod_requirements(pods.template, Counting.SCHEDULER)
                 for pods in pod_sets(workload.definition, workload.object)
             }
-        return cls(workload, _node(workload.root, needs, by_instance), workload.status, tuple(strays))
+        groups = groups_of(workload, placed)
+        grouped = {id(pod) for node in groups if node.group for pod in node.group.pods}
+        ungrouped = tuple(pod for pod in placed if groups and id(pod) not in grouped)
+        root = _node(workload.root, needs, by_instance)
+        return cls(workload, root, workload.status, tuple(strays), groups, ungrouped)
 
     @property
     def replicas(self) -> int:
@@ -183,8 +243,33 @@ class WorkloadTree:
             replicas=self.replicas,
             root=self.root.to_json(),
             status={"phases": [str(status) for status in self.status.matched]},
+            podGroups=[group.to_json() for group in self.groups] or None,
+            ungroupedPods=[pod_name(pod) for pod in self.ungrouped] or None,
             strayPods=[{"name": pod_name(pod), "reason": reason} for pod, reason in self.strays] or None,
         )
+
+
+def groups_of(workload: Workload, pods: Sequence[Object] = ()) -> tuple[GroupNode, ...]:
+    """Return the groups of the pods, and the rules for groups that have no pods yet.
+
+    A pod without a key of its group is in no group.
+    """
+    rules = {rule.name: rule for rule in group_rules(workload.definition)}
+    try:
+        groups = workload.pod_groups(pods)
+    except WorkloadError:
+        groups = workload.pod_groups([pod for pod in pods if _has_group(workload, pod)])
+    nodes = [GroupNode(rules[group.name], group) for group in groups]
+    with_pods = {node.rule.name for node in nodes}
+    return (*nodes, *(GroupNode(rule) for rule in rules.values() if rule.name not in with_pods))
+
+
+def _has_group(workload: Workload, pod: Object) -> bool:
+    try:
+        workload.pod_groups([pod])
+    except WorkloadError:
+        return False
+    return True
 
 
 def _known(**fields: JSON) -> Wire:

@@ -361,7 +361,12 @@ def _tree(definition: Definition, obj: Object, references: Sequence[Object]) -> 
         tree = WorkloadTree.build(Workload(Karta(definition), obj).with_references(references))
     except WorkloadError as error:
         return {"error": str(error)}
-    return {"status": list(map(str, tree.status.matched)), "replicas": tree.replicas, "root": _component(tree.root)}
+    return {
+        "status": list(map(str, tree.status.matched)),
+        "replicas": tree.replicas,
+        "root": _component(tree.root),
+        "groups": [group.to_json() for group in tree.groups],
+    }
 
 
 def _component(node: ComponentNode) -> Object:
