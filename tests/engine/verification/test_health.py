@@ -34,6 +34,17 @@ def _unavailable(obj: Thing) -> None:
     obj["status"] |= {"readyReplicas": 0, "availableReplicas": 0, "unavailableReplicas": 2}
 
 
+def _refused(obj: Thing) -> None:
+    """A quota refuses the pods of the new template, and those of the one before are ready."""
+    obj["status"] |= {"updatedReplicas": 0}
+    obj["status"]["conditions"] += [{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate"}]
+
+
+def _paused(obj: Thing) -> None:
+    obj["spec"]["paused"] = True
+    obj["status"] |= {"updatedReplicas": 0}
+
+
 def _hiding(obj: Thing) -> None:
     obj["status"] = {"observedGeneration": 1, "phase": "Deployed"}
 
@@ -59,6 +70,8 @@ ROWS: list[Any] = [
         UNJUDGED,
         id="ready-for-a-short-time",
     ),
+    pytest.param(evidence(deployment(change=_paused), pod(1), pod(2)), UNJUDGED, id="paused-with-pods-of-before"),
+    pytest.param(evidence(deployment(change=_refused), pod(1), pod(2)), UNJUDGED, id="refused-with-pods-of-before"),
     pytest.param(evidence(deployment(change=_unavailable), pod(1)), UNJUDGED, id="unhealthy-and-a-pod-is-missing"),
     pytest.param(
         evidence(deployment(change=_unavailable), pod(1, status=crashing()), pod(2, status=crashing())),

@@ -170,3 +170,15 @@ def test_name_inside_the_name_of_an_added_container_is_not_its_name() -> None:
         Question.REQUIREMENTS, evidence(deployment(), *(pod(each, container(cpu="2")) for each in (1, 2))), changed
     )
     assert found[0].field == "spec.structureDefinition.rootComponent.specDefinition.podTemplateSpecPath"
+
+
+def test_containers_of_an_object_that_is_not_there_are_not_judged() -> None:
+    spec = {
+        "replicas": 2,
+        "workloadRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "shop"},
+        "selector": {"matchLabels": {"app": "shop"}},
+    }
+    rollout = workload("argoproj.io/v1alpha1", "Rollout", spec, {"observedGeneration": "1"})
+    shown = evidence(rollout, *(pod(number, labels={"app": "shop"}) for number in (1, 2)), reader=Known({}))
+
+    assert verdicts(Question.REQUIREMENTS, shown) == [(UNJUDGED, "the object that has its containers is unknown")]

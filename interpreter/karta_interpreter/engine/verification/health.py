@@ -20,6 +20,11 @@ _FAILURE: Final = re.compile(
 # Words of failure and success in statuses. The definition's own rules, which are judged, cannot stand for them.
 _WELL: Final = re.compile(r"ready|available|healthy|running|active|succe", re.IGNORECASE)
 _RESTART: Final = ("spec", "restartPolicy")
+_PAUSES: Final = (
+    ("spec", "paused"),
+    ("spec", "updateStrategy", "paused"),
+    ("spec", "updateStrategy", "rollingUpdate", "paused"),
+)
 _READY: Final = "all its pods are ready"
 _SUCCEEDED: Final = "all its pods have succeeded"
 _STOPPED: Final = "it is to have no pods"
@@ -94,8 +99,12 @@ def _doubts(
     yield state == _STOPPED and evidence.now - evidence.edited < YOUNG, "it may not have stopped yet"
     has_fewer = len(pods or evidence.pods) < (replicas or 0)
     yield state in (_READY, _SUCCEEDED) and has_fewer, "it has fewer pods than the answer"
-    is_unfinished = state != _FAILED and (state in (_STOPPED, _WAITING) or may_wait)
-    yield has_failed and is_unfinished, "its status tells of a failure"
+    yield (
+        has_failed and (state in (_READY, _STOPPED, _WAITING) or may_wait) and state != _FAILED,
+        ("its status tells of a failure"),
+    )
+    is_paused = any(get(evidence.object, path) is True for path in _PAUSES)
+    yield state == _READY and is_paused, "its roll-out is paused"
     is_lasting = all(is_ready(pod, evidence.now - LASTING) for pod in pods)
     yield state == _READY and not is_lasting, "not for five minutes yet"
     is_earlier = not may_wait and any(map(evidence.is_outdated, pods))

@@ -41,6 +41,9 @@ def judge_requirements(definition: Definition, evidence: Evidence, members: Memb
 
 
 def _judged(definition: Definition, evidence: Evidence, group: MemberGroup) -> Iterator[Judgement]:
+    if _is_elsewhere(definition, group):
+        yield Judgement(Question.REQUIREMENTS, Verdict.UNJUDGED, "the object that has its containers is unknown")
+        return
     requirements_of_sets = [_requests(pods_of_set.template) for pods_of_set in group.sets]
     amounts = [requirements.resource_request for requirements in requirements_of_sets]
     pods = [pod for pod in group.pods if is_active(pod)]
@@ -69,6 +72,15 @@ def _judged(definition: Definition, evidence: Evidence, group: MemberGroup) -> I
         )
         for cause, requested in causes.items()
     )
+
+
+def _is_elsewhere(definition: Definition, group: MemberGroup) -> bool:
+    """Return whether no template has containers, and the definition reads an object that is missing."""
+    if any(_containers(own.template) for own in group.sets):
+        return False
+    component = definition.component(group.sets[0].component)
+    queries = component.pod_queries.values() if component else ()
+    return any(None in query.values.values() for query in queries)
 
 
 def _text(requirements: PodRequirements) -> str:
