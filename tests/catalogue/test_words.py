@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from docs.tools.upstreams import upstreams
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.definition import Definition
@@ -24,6 +25,14 @@ def test_kind_has_a_table_of_words_or_stands_in_a_list(definition: Definition) -
 def test_lists_of_kinds_without_words_name_kinds_of_the_catalogue() -> None:
     kinds = {kind_of(definition.gvk) for definition, _ in _all()}
     assert undone("words") - kinds == set()
+
+
+@of_all_kinds
+def test_source_of_words_is_in_the_record(definition: Definition) -> None:
+    table = table_of("words", definition.gvk)
+    if table is not None:
+        source = table["source"]
+        assert source["version"] in upstreams()[source["project"]].releases.values()
 
 
 @of_all_kinds
