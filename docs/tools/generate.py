@@ -9,7 +9,6 @@ from pathlib import Path
 
 from deploy import write_kustomize, write_readme
 from docs.tools import (
-    upstreams,
     write_catalogue,
     write_definitions,
     write_known,
@@ -56,7 +55,7 @@ def main() -> int:
     check = "--check" in sys.argv
     rooms = write_rooms.pages() | write_reality.pages()
     written = schemas() | example() | rooms | write_reference.pages() | write_definitions.pages()
-    written |= write_known.pages() | upstreams.pages()
+    written |= write_known.pages()
     changed = update(written, set(), check=check)
     changed += update(write_catalogue.pages(), set(), check=check)
     changed += update(write_readme.pages(), set(), check=check)

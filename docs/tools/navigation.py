@@ -25,6 +25,7 @@ SECTIONS = (
 
 _KARTA = re.compile(r"\]\(\.\./\.\./kartas/([\w.-]+)/(\w+)/(\w+)/karta\.yaml\)")
 _COMMAND = re.compile(r"\]\(\.\./interpreter/karta_interpreter/cli(?:/(\w+)\.py)?\)")
+_TABLE = re.compile(r"\]\(((?:\.\./)*)(karta-components|other-objects|upstreams)\.yaml\)")
 _HEADING = re.compile(r"^## (.+)$")
 _ENTRY = re.compile(r"^(?:- |\| )\[([^]]+)\]\(([\w./-]+)\.md\)")
 _LINK = re.compile(r"\]\(([^)#\s:]+)(#[^)\s]*)?\)")
@@ -39,8 +40,10 @@ def with_site_pages(text: str, page: str) -> str:
     '[Pod](core-pod-v1.md)'
     >>> with_site_pages("[It](../interpreter/karta_interpreter/cli/types_api.py)", "cli")
     '[It](commands.md#types-api)'
+    >>> with_site_pages("[Them](../upstreams.yaml)", "developers/drift")
+    '[Them](../catalogue/upstreams.md)'
     """
-    text = _COMMAND.sub(_command, text)
+    text = _TABLE.sub(_table, _COMMAND.sub(_command, text))
     if page not in ("catalogue/README", "catalogue/component-names", "catalogue/other-objects", "catalogue/upstreams"):
         return text.replace("](../deploy/helm)", "](values.md)") if page == "reference" else text
     return _KARTA.sub(lambda found: f"]({'-'.join([found[1].replace('.', '-'), found[3].lower(), found[2]])}.md)", text)
@@ -49,6 +52,12 @@ def with_site_pages(text: str, page: str) -> str:
 def _command(link: re.Match[str]) -> str:
     """Return the link to a command's part of the page, which the repository has as a module."""
     return f"](commands.md#{link[1].replace('_', '-')})" if link[1] else "](commands.md)"
+
+
+def _table(link: re.Match[str]) -> str:
+    """Return the link to the page that is made from a file of data."""
+    name = "component-names" if link[2] == "karta-components" else link[2]
+    return f"]({link[1]}catalogue/{name}.md)"
 
 
 def groups(section: str) -> list[tuple[str, dict[str, str]]]:

@@ -1,6 +1,5 @@
-"""The projects that the catalogue was written from, by docs/upstreams.yaml, and their table in docs/catalogue."""
+"""The projects that the catalogue was written from, by docs/upstreams.yaml, and their page on the site."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +15,13 @@ from karta_interpreter.definitions.sources.files import load_catalogue
 ROOT: Final = Path(__file__).parents[2]
 RECORD: Final = ROOT / "docs" / "upstreams.yaml"
 PAGE: Final = ROOT / "docs" / "catalogue" / "upstreams.md"
-_TABLE: Final = re.compile(r"^\| project \|.*\n(\|.*\n)*", re.MULTILINE)
+_TOP: Final = """# Upstreams: the releases that the definitions were written from
+
+The annotation [`written-from`](../fields.md#written-from) of a definition names the releases of the projects whose
+source decides its answers, the one that serves the kind first. A definition fits other releases as far as these are the
+same in them. The last column is the release whose CRDs and samples `make conformance` reads.
+[How a newer release is noticed](../developers/drift.md).
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +60,7 @@ def written_from(definition: Definition) -> Iterator[tuple[str, str]]:
 
 
 def pages() -> dict[Path, str]:
-    """Return the page with the table as the definitions and the record have it."""
+    """Return the page, which only the site has, from the definitions and the record."""
     kinds: dict[tuple[str, str], list[str]] = defaultdict(list)
     for entry in sorted(load_catalogue().entries, key=lambda entry: entry.definition.gvk):
         for upstream in written_from(entry.definition):
@@ -67,4 +72,4 @@ def pages() -> dict[Path, str]:
         for release in upstream.releases
     )
     head = "| project | release | tag or commit | definitions | CRDs in the tests |\n|---|---|---|---|---|\n"
-    return {PAGE: _TABLE.sub(lambda _: f"{head}{rows}", PAGE.read_text(encoding="utf-8"), count=1)}
+    return {PAGE: f"{_TOP}\n{head}{rows}"}

@@ -31,10 +31,14 @@ WRITTEN_BY = "<!-- written by docs/tools/write_catalogue.py -->"
 
 
 def pages() -> dict[Path, str]:
-    """Return the pages that are in the repository, by their paths. Their kinds are links to the definitions."""
+    """Return the page that is in the repository, by its path. Its kinds are links to the definitions."""
+    return {FOLDER / "README.md": index(map(summarize, _entries()))}
+
+
+def tables() -> dict[Path, str]:
+    """Return the tables that only the site has, by their paths. The repository has the data that they are made from."""
     entries = _entries()
     return {
-        FOLDER / "README.md": index(map(summarize, entries)),
         FOLDER / "component-names.md": names([*map(describe, entries)]),
         FOLDER / "other-objects.md": other_objects([entry.definition for entry in entries]),
     }
@@ -71,8 +75,8 @@ These {len(rows)} kinds are interpreted as they come. Each definition was writte
 and the controller of the version that is named; it fits other versions as far as these are the same in them.
 `karta-interpreter catalogue list` prints this list, `catalogue show KIND` describes a kind, and `catalogue export` the
 Kartas themselves. How each of them was tested: the suites in `testdata` next to it. Where the components have other
-names than in Karta's own catalogue: [component-names.md](component-names.md). A version with `+` and a hash is a commit
-after it. `suspend` marks kinds that can be suspended and resumed, and `gang` those with pods that are scheduled
+names than in Karta's own catalogue: [component names](../karta-components.yaml). A version with `+` and a hash is a
+commit after it. `suspend` marks kinds that can be suspended and resumed, and `gang` those with pods that are scheduled
 together. [migrate.md](../migrate.md) compares answers with Karmada's own.
 
 HyperJob of Volcano is not in it: volcano-global makes Volcano Jobs and their policies of it on Karmada's control plane,
