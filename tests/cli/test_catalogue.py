@@ -93,24 +93,6 @@ def test_list_has_a_line_for_each_kind(run: Callable[..., Result], band: list[st
     }
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        pytest.param(["catalogue", "list"], id="sources"),
-        pytest.param(["explain", "Job"], id="named definitions"),
-        pytest.param(["interpret", "--object", "job.yaml"], id="the definition of a kind"),
-    ],
-)
-def test_definitions_that_do_not_exist_are_wrong_usage(
-    run: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("job.yaml").write_text("{apiVersion: batch/v1, kind: Job, metadata: {name: sum}}")
-    result = run(*command, "-f", "no.yaml")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "error: no.yaml: No such file or directory\n"
-
-
 def test_whole_catalogue_is_listed(run: Callable[..., Result]) -> None:
     listed = json.loads(run("catalogue", "list", "-o", "json").stdout)
     assert len(listed) == len(catalogue_kinds())
@@ -199,13 +181,6 @@ def test_kind_may_be_named_in_several_forms(run: Callable[..., Result], kind: st
     assert [each["kind"] for each in document] == shown
 
 
-def test_unknown_kind_is_a_mistake_with_hint(run: Callable[..., Result]) -> None:
-    for command in ("show", "export"):
-        result = run("catalogue", command, "RayJop")
-        assert result.exit_code == 2
-        assert result.stderr == "error: there is no definition for RayJop; did you mean RayJob?\n"
-
-
 def test_exported_definitions_are_as_they_were_written(run: Callable[..., Result]) -> None:
     files = {path.parent.name: path for path in catalogue_files()}
     assert run("catalogue", "export", "JobSet").stdout == files["JobSet"].read_text()
@@ -218,13 +193,6 @@ def test_exported_json_can_be_applied_as_a_list(run: Callable[..., Result]) -> N
     document = json.loads(run("catalogue", "export", "JobSet", "Job", "-o", "json").stdout)
     assert (document["apiVersion"], document["kind"]) == ("v1", "List")
     assert {item["kind"] for item in document["items"]} == {"Karta"}
-
-
-def test_unusable_file_is_reported(run: Callable[..., Result], tmp_path: Path) -> None:
-    (tmp_path / "broken.yaml").write_text("kind: Karta\n")
-    result = run("catalogue", "list", "--no-catalogue", "--kartas", str(tmp_path))
-    assert result.exit_code == 1
-    assert "broken.yaml:1:1: error [not-a-karta]" in result.stderr
 
 
 @pytest.mark.usefixtures("files")

@@ -11,7 +11,6 @@ import click
 import pytest
 from click.testing import Result
 
-from karta_interpreter import __version__
 from karta_interpreter.cli import kubectl, kubectl_complete
 from karta_interpreter.cli.program import COMMANDS
 from tests.support.rows import rows
@@ -107,7 +106,3 @@ def test_kubectl_plugin_has_its_name_in_help(
     assert help_text.startswith("Usage: kubectl karta interpret [OPTIONS]")
     assert "  kubectl karta interpret raycluster.yaml\n" in help_text
     assert "karta-interpreter" not in help_text
-
-
-def test_version_is_printed(run: Run) -> None:
-    assert run("--version").stdout == f"karta-interpreter, version {__version__}\n"

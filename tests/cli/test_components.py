@@ -29,8 +29,6 @@ def test_components_prints_object_with_counts(run: Run) -> None:
         pytest.param(["--components", "mian=7"], 1, 'there is no component "mian"; did you mean main?', id="unknown"),
         pytest.param(["--components", "main"], 2, "'main' is not NAME=COUNT, as worker=8,head=1", id="no count"),
         pytest.param(["--components", "main=1,main=2"], 2, "'main=2' is named twice", id="twice"),
-        pytest.param(["--components", "main=1", "--explain"], 2, "if --operation is ReviseComponents", id="explain"),
-        pytest.param(["--components", "main=1", "-o", "table"], 2, "prints an object", id="table"),
     ],
 )
 def test_components_refused_with_reason(run: Run, arguments: list[str], code: int, message: str) -> None:

@@ -6,9 +6,6 @@ import pytest
 import yaml
 from click.testing import Result
 
-from karta_interpreter.cli.files import write_files
-from karta_interpreter.cli.program import Problem
-from karta_interpreter.definitions.karta.loading import load_documents
 from tests.support.rows import rows
 
 Run = Callable[..., Result]
@@ -137,26 +134,6 @@ def test_groups_that_share_a_kind(run: Run, kind: str, code: int, text: str) -> 
     assert text in result.output
 
 
-@pytest.mark.parametrize(
-    ("options", "code", "message"),
-    [
-        pytest.param(
-            (), 2, "error: --crd: choose one with --kind: example.io/Bakery, example.io/Mill", id="which of two"
-        ),
-        pytest.param(
-            ("--kind", "Mil"), 2, "nothing for the kind Mil; did you mean Mill?", id="a kind that is not there"
-        ),
-        pytest.param(("--kind", "Mill", "--version", "v2"), 1, "has no version v2; it has v1", id="another version"),
-    ],
-)
-@pytest.mark.usefixtures("crds")
-def test_impossible_draft_is_an_error(run: Run, options: tuple[str, ...], code: int, message: str) -> None:
-    result = run("create", "karta", "--crd", "crds.yaml", *options)
-
-    assert (result.exit_code, result.stdout) == (code, "")
-    assert message in result.stderr
-
-
 def test_components_are_chosen_by_name(run: Run, files: Path) -> None:
     crd: Any = yaml.safe_load(CRD.format(kind="Bakery"))
     properties = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
@@ -173,15 +150,6 @@ def test_components_are_chosen_by_name(run: Run, files: Path) -> None:
     unknown = run("create", "karta", "--crd", "crd.yaml", "--component", "ovn3")
     assert unknown.exit_code == 2
     assert "there is no component ovn3; did you mean oven3?" in unknown.stderr
-
-
-def test_draft_without_pods_is_a_warning(run: Run) -> None:
-    nothing = CRD.format(kind="Bakery").replace("ovens:", "pots:").replace("podTemplate:", "lid:")
-
-    result = run("create", "karta", "--crd", "-", stdin=nothing)
-
-    assert "warning [no-pods]" in result.stderr
-    assert [loaded.definition is None for loaded in load_documents(result.stdout, "draft")] == [False]
 
 
 def _give_reasons(files: Path) -> None:
@@ -210,19 +178,6 @@ def test_suite_has_present_answers_and_asks_for_reasons(run: Run, files: Path) -
     assert drafts.stderr.endswith("1 kind, 7 cases: 7 passed, 7 of them with a TODO for the reason, 0 failed\n")
     _give_reasons(files)
     assert run("test").exit_code == 0
-
-
-def test_suite_warns_of_what_the_definition_misses(run: Run, files: Path) -> None:
-    definition = files / "karta.yaml"
-    definition.write_text(definition.read_text().replace(".spec.replicas // 1", ".spec.replica // 1"))
-
-    result = run("create", "suite", "-f", "karta.yaml", "job.yaml")
-
-    (never,) = [line for line in result.stderr.splitlines() if "warning" in line]
-    assert (
-        never
-        == "warning: Job: main: no object has spec.replica (replicasPath); correct the definition, or add an object"
-    )
 
 
 def test_cases_of_suite_share_the_object(run: Run, files: Path) -> None:
@@ -268,19 +223,10 @@ def test_suite_has_retain_with_object_of_member(run: Run, files: Path) -> None:
     assert run("test", "--name", "demo").exit_code == 0
 
 
-def test_member_object_without_workload_is_a_mistake(run: Run, files: Path) -> None:
-    (files / "member.yaml").write_text((files / "job.yaml").read_text().replace("name: demo", "name: demon"))
-
-    result = run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--observed-file", "member.yaml")
-
-    assert (result.exit_code, result.stderr) == (2, "error: member.yaml: no workload is Job team/demon\n")
-
-
 @pytest.mark.parametrize(
     ("options", "count"),
     [
         pytest.param((), 6, id="twice the count"),
-        pytest.param(("--desired-replica", "4"), 4, id="another count"),
         pytest.param(("--desired-replica", "0"), 0, id="none"),
     ],
 )
@@ -313,22 +259,11 @@ def test_suite_of_a_revision_alone_asks_for_a_count(run: Run, files: Path) -> No
     assert (yaml.safe_load(asked.stdout)["inputReplicas"], "skipped" in asked.stderr) == (4, False)
 
 
-def test_suite_aggregates_two_members(run: Run, files: Path) -> None:
-    del files
-    found = run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml").stdout
-
-    (case,) = [each for each in yaml.safe_load_all(found) if each["operation"] == "AggregateStatus"]
-    assert [item["clusterName"] for item in case["statusItems"]] == ["member1", "member2"]
-
-
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
         pytest.param(None, "cannot read objects/1.yaml: [Errno 2]", id="missing"),
-        pytest.param("a: [", "cannot read objects/1.yaml: ", id="not YAML"),
         pytest.param("- 1", "desiredObj must be an object, but is a list", id="a list"),
-        pytest.param("a: 1\n---\nb: 1", "cannot read objects/1.yaml: ", id="two documents"),
-        pytest.param("\xff", "cannot read objects/1.yaml: ", id="not UTF-8"),
     ],
 )
 def test_unreadable_shared_object_is_an_error(run: Run, files: Path, content: str | None, reason: str) -> None:
@@ -353,27 +288,6 @@ def test_suite_replaces_no_file(run: Run, files: Path) -> None:
 
     assert (result.exit_code, [file.name for file in (files / "testdata").iterdir()]) == (1, ["interprethealth.yaml"])
     assert "these files already exist: interprethealth.yaml" in result.stderr
-
-
-def test_suite_without_file_argument_is_a_mistake(run: Run, files: Path) -> None:
-    del files
-    result = run("create", "suite", "-f", "karta.yaml")
-
-    assert (result.exit_code, result.stderr) == (
-        2,
-        'error: give the object: FILE or --object FILE, "-" for stdin; -f is for definitions\n',
-    )
-
-
-def test_suite_of_empty_file_is_an_error(run: Run, files: Path) -> None:
-    (files / "empty.yaml").touch()
-    result = run("create", "suite", "-f", "karta.yaml", "--object", "empty.yaml")
-
-    assert (result.exit_code, result.stdout, result.stderr) == (
-        1,
-        "",
-        "error: empty.yaml: it contains no object: it is empty, or a List without items\n",
-    )
 
 
 def test_update_writes_only_differences(run: Run, files: Path) -> None:
@@ -455,41 +369,6 @@ def test_update_goes_on_after_unwritable_suite(run: Run, files: Path) -> None:
     assert "error: testdata/a.yaml:1: the output of this case is not a key at the beginning of a line" in updated.stderr
 
 
-def test_update_goes_on_after_unwritable_folder(run: Run, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run("create", "suite", "-f", "karta.yaml", "--object", "job.yaml", "--output-dir", "testdata")
-    first, second = files / "testdata" / "a.yaml", files / "testdata" / "interpretreplica.yaml"
-    good = second.read_text()
-    wrong = good.replace("  replica: 3\n", "  replica: 4\n")
-    first.write_text(wrong)
-    second.write_text(wrong)
-
-    def write(folder: Path, texts: dict[str, str]) -> None:
-        if first.name in texts:
-            raise Problem("error: testdata: Read-only file system")
-        write_files(folder, texts)
-
-    monkeypatch.setattr("karta_interpreter.cli.test.write_files", write)
-    updated = run("test", "--update")
-
-    assert (updated.exit_code, first.read_text(), second.read_text()) == (1, wrong, good)
-    assert "error: testdata: Read-only file system\n" in updated.stderr
-
-
-def test_dependencies_are_a_block_of_yaml(run: Run, files: Path) -> None:
-    text = CRD.format(kind="Bakery").replace("suspend: {type: boolean}", "secretName: {type: string}")
-    (files / "crd.yaml").write_text(text)
-    found = run("create", "karta", "--crd", "crd.yaml").stdout
-    assert (
-        """\
-  annotations:
-    # CHECK: does a workload need these objects in its cluster? Only the names of the fields say so.
-    karta-interpreter.io/dependencies: |
-      - {apiVersion: v1, kind: Secret, name: ".spec.secretName"}
-"""
-        in found
-    )
-
-
 def test_texts_of_a_schema_cannot_end_a_comment(run: Run, files: Path) -> None:
     crd = CRD.format(kind="Bakery").replace("[Baking, Running]", r'[Running, "ba\N: [", "k\Ling", "\x01"]')
     (files / "crd.yaml").write_text(crd)
@@ -498,23 +377,3 @@ def test_texts_of_a_schema_cannot_end_a_comment(run: Run, files: Path) -> None:
 
     assert result.exit_code == 0
     assert r"Without a meaning here: ba\x85: [, k\u2028ing, \x01." in " ".join(result.stdout.replace("#", "").split())
-
-
-def test_crd_of_the_kind_may_be_in_one_of_several_files(run: Run, tmp_path: Path) -> None:
-    files = [tmp_path / f"{kind}.yaml" for kind in ("Bakery", "Mill")]
-    for file in files:
-        file.write_text(CRD.format(kind=file.stem))
-
-    result = run("create", "karta", "--crd", str(files[0]), "--crd", str(files[1]), "--kind", "Bakery")
-
-    assert result.stdout == run("create", "karta", "--crd", str(files[0])).stdout
-    assert "kind: Bakery" in result.stdout
-
-
-def test_file_without_a_crd_is_named(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "karta.yaml").write_text("kind: Karta")
-
-    result = run("create", "karta", "--crd", str(tmp_path / "karta.yaml"))
-
-    assert result.exit_code == 1
-    assert "there is no CustomResourceDefinition in it" in result.output

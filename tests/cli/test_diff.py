@@ -6,7 +6,6 @@ import pytest
 from click.testing import Result
 
 from karta_interpreter.definitions.sources.files import load_catalogue
-from tests.support.rows import rows
 
 Run = Callable[..., Result]
 
@@ -57,16 +56,6 @@ def test_definition_does_not_differ_from_itself(run: Run) -> None:
     assert result.stderr == f"{same}11 questions: 0 answers differ\n"
 
 
-def test_object_without_a_status_is_told_apart_from_equal_health(run: Run, files: Path) -> None:
-    (files / "copy.yaml").write_text((files / "karta.yaml").read_text())
-    (files / "new.yaml").write_text("{apiVersion: example.io/v1, kind: Job, metadata: {name: a}, spec: {replicas: 2}}")
-
-    result = _diff(run, "karta.yaml", "copy.yaml", "new.yaml")
-
-    assert "no object has a status, so health was hardly compared" in result.stderr
-    assert "no object" not in _diff(run, "karta.yaml", "copy.yaml").stderr
-
-
 def test_diff_shows_each_place_of_an_answer(run: Run) -> None:
     result = _diff(run, "karta.yaml", "doubled.yaml")
 
@@ -75,16 +64,6 @@ def test_diff_shows_each_place_of_an_answer(run: Run) -> None:
     assert "  components[0].replicas\n  - 3\n  + 6\n" in result.stdout
     assert "  revised.spec.replicas\n  - 4\n  + 2\n" in result.stdout
     assert result.stderr == "11 questions: 5 answers differ\n"
-
-
-def test_same_difference_is_shown_for_each_object_of_a_file(run: Run, files: Path) -> None:
-    job = "{apiVersion: example.io/v1, kind: Job, metadata: {name: %s}, spec: {replicas: 3, template: {spec: {}}}}"
-    (files / "two.yaml").write_text(f"{job % 'one'}\n---\n{job % 'other'}\n")
-
-    result = _diff(run, "karta.yaml", "doubled.yaml", "--object", "two.yaml")
-
-    for title in ("two.yaml:1: Job one", "two.yaml:3: Job other"):
-        assert f"{title}: InterpretReplica\n  replica\n  - 3\n  + 6\n" in result.stdout
 
 
 def test_diff_compares_script_with_karta(run: Run) -> None:
@@ -122,70 +101,10 @@ def test_diff_asks_calls_of_a_suite(run: Run, files: Path) -> None:
         assert result.stderr == "1 question: 1 answer differs\n"
 
 
-def test_text_of_an_answer_is_not_taken_for_no_answer(run: Run, files: Path) -> None:
-    script = "function ReflectStatus(obj) return {message = '%s'} end"
-    for name, message in (("before.yaml", "not answered"), ("after.yaml", "late")):
-        changed = (
-            CUSTOMIZATION.partition("    replicaResource")[0] + f"    statusReflection:\n      luaScript: {script}\n"
-        )
-        (files / name).write_text(changed % message)
-    result = _diff(run, "before.yaml", "after.yaml", "--object", "job.yaml")
-
-    assert '  status.message\n  - "not answered"\n  + "late"\n' in result.stdout
-
-
-@rows(
-    ("arguments", "meant"),
-    [
-        pytest.param("a.yaml b.yaml", "diff --from a.yaml --to b.yaml", id="no option"),
-        pytest.param("a.yaml b.yaml job.yaml", "diff --from a.yaml --to b.yaml job.yaml", id="with an object"),
-        pytest.param("--from a.yaml --from c b.yaml", "diff --from a.yaml --from c --to b.yaml", id="no --to"),
-        pytest.param("--to b.yaml", "diff --from SIDE --to b.yaml", id="no word for --from"),
-    ],
-)
-def test_line_without_sides_names_the_options(run: Run, arguments: str, meant: str) -> None:
-    result = run("diff", *arguments.split())
-
-    assert (result.exit_code, result.stderr) == (
-        2,
-        f"error: name both sides: {meant}; a side is a definition, which is asked about the objects\n",
-    )
-
-
-def test_object_is_not_taken_for_a_side(run: Run, files: Path) -> None:
-    del files
-    for arguments in ("--from karta.yaml job.yaml", "job.yaml karta.yaml"):
-        result = run("diff", *arguments.split())
-
-        assert result.stderr == (
-            "error: name both sides: diff --from karta.yaml --to SIDE job.yaml; "
-            "a side is a definition, which is asked about the objects\n"
-        )
-
-
-def test_objects_are_not_compared_with_each_other(run: Run, files: Path) -> None:
-    (files / "new.yaml").write_text((files / "job.yaml").read_text())
-    for arguments in ("job.yaml new.yaml", "--from job.yaml --to new.yaml", "--from job.yaml new.yaml"):
-        result = run("diff", *arguments.split())
-
-        assert result.exit_code == 2
-        assert result.stderr == (
-            "error: job.yaml, new.yaml are objects: diff compares what two definitions (--from, --to) answer about the "
-            "same object; `interpret` answers about each\n"
-        )
-
-
 def test_desired_replica_is_asked(run: Run) -> None:
     result = _diff(run, "karta.yaml", "doubled.yaml", "--object", "job.yaml", "--desired-replica", "10")
 
     assert "  revised.spec.replicas\n  - 10\n  + 5\n" in result.stdout
-
-
-def test_desired_replica_must_fit_karmada(run: Run) -> None:
-    result = _diff(run, "karta.yaml", "karta.yaml", "--object", "job.yaml", "--desired-replica", "2147483648")
-
-    assert result.exit_code == 2
-    assert "not a whole number from 0 to 2147483647" in result.stderr
 
 
 def test_kind_of_the_catalogue_is_compared_with_a_folder(run: Run, files: Path) -> None:
@@ -219,22 +138,12 @@ def test_side_without_a_definition_is_named(run: Run, before: str, after: str, o
     assert first == f"warning: {option} has no definition for example.io/v1, Kind=Job"
 
 
-def test_object_of_karmada_is_not_a_workload(run: Run, files: Path) -> None:
-    (files / "policy.yaml").write_text("{apiVersion: policy.karmada.io/v1alpha1, kind: PropagationPolicy}")
-
-    first = run("diff", "--from", "JobSet", "--to", "JobSet", "policy.yaml").stderr.splitlines()[0]
-
-    assert first.endswith(", Kind=PropagationPolicy; it is an object of Karmada itself: give the workload")
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         pytest.param(
             ("Jobset", "Job", "--object", "none.yaml"), 2, "error: none.yaml: No such file or directory", id="no file"
         ),
-        pytest.param(("jbo.yaml", "Job", "--object", "job.yaml"), 2, "error: jbo.yaml: No such file", id="no side"),
-        pytest.param(("mine/", "Job", "--object", "job.yaml"), 2, "error: mine/: No such file", id="no folder"),
         pytest.param(
             ("RayClster", "Job", "--object", "job.yaml"),
             2,
@@ -246,9 +155,6 @@ def test_object_of_karmada_is_not_a_workload(run: Run, files: Path) -> None:
             1,
             "error: karta.yaml: there is no object and no suite in it",
             id="definitions only",
-        ),
-        pytest.param(
-            ("karta.yaml", "Job", "--object", "list.yaml"), 1, "error: list.yaml:1: ", id="no object"
         ),
         pytest.param(
             ("-", "Job", "--object", "-"), 2, "error: only one option can read standard input", id="stdin twice"
@@ -269,33 +175,6 @@ def test_explained_diff_names_cause_in_definition(run: Run) -> None:
     result = _diff(run, "karta.yaml", "doubled.yaml", "--object", "job.yaml", "--explain")
 
     assert "  + 6\n  cause: rootComponent.scaleDefinition.replicasPath: .spec.replicas * 2\n" in result.stdout
-
-
-def test_explained_diff_names_no_expression_that_both_sides_have(run: Run, files: Path) -> None:
-    examples = Path(__file__).parents[2] / "docs/examples"
-    karta = (examples / "trainjob.yaml").read_text(encoding="utf-8")
-    (files / "mistaken.yaml").write_text(karta.replace(".spec.master.template", ".spec.mastr.template"))
-    job = str(examples / "workload.yaml")
-
-    result = _diff(run, str(examples / "trainjob.yaml"), "mistaken.yaml", "--object", job, "--explain")
-
-    causes = {line for line in result.stdout.splitlines() if line.startswith("  cause: ")}
-    assert causes
-    assert all("podTemplateSpecPath" in cause and "replicasPath" not in cause for cause in causes)
-
-
-def test_explained_diff_names_what_the_operation_reads_before_other_fields(
-    run: Run, files: Path, karta: Callable[..., str]
-) -> None:
-    written = karta().replace("  name:", "  annotations:\n    karta-interpreter.io/written-from: Jobs 1.0\n  name:", 1)
-    added = """karta-interpreter.io/added-containers: "main: '{containers: [{resources: {limits: {cpu: 1}}}]}'\""""
-    (files / "written.yaml").write_text(written)
-    (files / "more.yaml").write_text(written.replace("Jobs 1.0", f"Jobs 2.0\n    {added}"))
-
-    result = _diff(run, "written.yaml", "more.yaml", "--object", "job.yaml", "--explain")
-
-    causes = {line for line in result.stdout.splitlines() if line.startswith("  cause: ")}
-    assert causes == {'  cause: metadata.annotations["karta-interpreter.io/added-containers"]'}
 
 
 def test_operation_of_only_one_side_is_one_line(run: Run) -> None:
@@ -326,15 +205,6 @@ def test_long_value_is_shown_with_full(run: Run, files: Path) -> None:
 
     assert f'  + "{"b" * 159}… (302 characters: --full)\n' in _diff(run, "before.yaml", "after.yaml").stdout
     assert f'  + "{"b" * 300}"\n' in _diff(run, "before.yaml", "after.yaml", "--object", "job.yaml", "--full").stdout
-
-
-def test_long_error_is_shown_whole(run: Run, files: Path) -> None:
-    long = CUSTOMIZATION.replace("obj.status.phase == ", f"obj.{'a' * 200}.b == ")
-    (files / "after.yaml").write_text(long)
-
-    shown = _diff(run, "customization.yaml", "after.yaml").stdout
-
-    assert f"attempt to index field '{'a' * 200}' (a nil value)" in shown, shown
 
 
 def test_difference_to_script_of_karmada_shows_reason(run: Run, files: Path) -> None:
@@ -373,19 +243,6 @@ def test_reason_is_for_the_fields_that_it_names(run: Run, files: Path, divided: 
     assert ("known, if" in shown, "spec.replicas" in shown) == (is_known, not is_known)
 
 
-def test_difference_to_catalogue_that_answers_by_script_of_its_own_shows_reason(run: Run, files: Path) -> None:
-    script = CUSTOMIZATION.replace("example.io/v1, kind: Job", "apps.kruise.io/v1alpha1, kind: BroadcastJob")
-    (files / "broadcast.yaml").write_text(script)
-    template = {"spec": {"containers": [{"name": "main"}]}}
-    job = {"apiVersion": "apps.kruise.io/v1alpha1", "kind": "BroadcastJob", "metadata": {"name": "x"}}
-    (files / "job.yaml").write_text(json.dumps(job | {"spec": {"replicas": 3, "template": template}}))
-
-    table = _diff(run, "broadcast.yaml", "BroadcastJob", "--object", "job.yaml", "-o", "json")
-
-    (replica,) = [each for each in json.loads(table.stdout) if each["operation"] == "InterpretReplica"]
-    assert replica["known"].startswith("One pod runs on each node")
-
-
 def _annotated(text: str, name: str, value: str) -> str:
     return text.replace("\nspec:", f"\n  annotations: {{karta-interpreter.io/{name}: '{value}'}}\nspec:", 1)
 
@@ -409,17 +266,6 @@ def test_diff_asks_retain_beside_a_member_with_other_values(
     changes = _changes(_diff(run, "before.yaml", "karta.yaml", "--object", "job.yaml", "-o", "json"))
 
     assert any(path.startswith(place) for path, *_ in changes["Retain"])
-
-
-def test_diff_asks_retain_about_a_template_without_numbers(run: Run, files: Path, karta: Callable[..., str]) -> None:
-    (files / "after.yaml").write_text(karta(replicas=".spec.count // 1"))
-
-    result = _diff(run, "karta.yaml", "after.yaml")
-
-    assert (
-        "job.yaml:1: Job team/demo with little in the template: Retain\n  retained.spec.replicas\n  - 4\n"
-        in result.stdout
-    )
 
 
 def test_diff_asks_retain_of_a_workload_in_a_queue(run: Run, files: Path, karta: Callable[..., str]) -> None:

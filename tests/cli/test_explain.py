@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import yaml
 from click.testing import Result
 
 Run = Callable[..., Result]
@@ -95,25 +94,12 @@ def test_kind_or_karta_shows_reads_of_operation(run: Run, target: tuple[str, ...
 
 
 @pytest.mark.usefixtures("files")
-def test_kind_shows_expression_that_several_operations_read_once(run: Run) -> None:
-    result = run("explain", "Job", *KARTA, env={"COLUMNS": "100"})
-
-    assert result.stdout.count("replicasPath: .spec.replicas // 1") == 1
-    revision = result.stdout.partition("ReviseReplica\n")[2].partition("\n\n")[0]
-    assert "  reads as above: main replicasPath" in revision.splitlines()
-
-
-@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         pytest.param(("Jobb", *KARTA), 2, "there is no definition for Jobb; did you mean Job?", id="neither"),
-        pytest.param(("jobb.yaml", *KARTA), 2, "error: jobb.yaml: No such file or directory", id="no file"),
-        pytest.param(("--object", "", *KARTA), 2, "error: a path is empty", id="an empty path of the object"),
-        pytest.param(("job.yaml", "--status-file", "", *KARTA), 2, "error: a path is empty", id="an empty path"),
         pytest.param(("job.yaml", *KARTA, "--operation", "Retain"), 2, "observed-file", id="an object too few"),
         pytest.param(("Job", "--object", "job.yaml"), 2, "Job without --object is for a kind", id="two targets"),
-        pytest.param((), 2, "give a KIND, a FILE with an object, --object FILE, or definitions", id="nothing"),
         pytest.param(("job.yaml",), 1, "the catalogue has no definition for example.io/v1", id="no definition"),
         pytest.param(("-", *KARTA, "--observed-file", "-"), 2, "only one option can read standard input", id="stdin"),
     ],
@@ -122,33 +108,6 @@ def test_impossible_explanation_is_an_error(run: Run, arguments: tuple[str, ...]
     result = run("explain", *arguments)
 
     assert (result.exit_code, message in result.stderr) == (code, True), result.stderr
-
-
-@pytest.mark.parametrize(
-    "command", [["interpret", "--desired-file"], ["explain", "--object"]], ids=lambda each: each[0]
-)
-def test_observed_object_of_another_name_is_warned_of(run: Run, files: Path, command: list[str]) -> None:
-    (files / "other.yaml").write_text("{apiVersion: example.io/v1, kind: Job, metadata: {name: other}, spec: {}}")
-
-    result = run(*command, "other.yaml", "--observed-file", "job.yaml", "--operation", "Retain", *KARTA)
-
-    assert "warning: the desired object is Job other, and the observed one Job" in result.stderr
-
-
-@pytest.mark.parametrize(
-    "command", [["interpret", "--desired-file"], ["explain", "--object"]], ids=lambda each: each[0]
-)
-def test_swapped_files_are_warned_of(run: Run, files: Path, command: list[str]) -> None:
-    job = yaml.safe_load((files / "job.yaml").read_text())
-    (files / "member.yaml").write_text(yaml.safe_dump({**job, "metadata": {**job["metadata"], "uid": "0a1b"}}))
-
-    swapped, right = (
-        run(*command, desired, "--observed-file", observed, "--operation", "Retain", *KARTA).stderr
-        for desired, observed in (("member.yaml", "job.yaml"), ("job.yaml", "member.yaml"))
-    )
-
-    assert "warning: only the desired object has a uid: are the two files swapped?" in swapped
-    assert "swapped" not in right
 
 
 @pytest.mark.usefixtures("files")
@@ -184,25 +143,6 @@ def test_strict_exits_with_3_for_a_warning(run: Run, command: tuple[str, ...], c
 
     warned = "count 3, but no pods at spec.template" in " ".join(result.output.split())
     assert (result.exit_code, warned) == (code, "InterpretHealth" not in command)
-
-
-def test_tree_shows_count_without_pods(run: Run, misspelt: Path) -> None:
-    result = run("tree", "-f", "karta.yaml", "--object", "job.yaml")
-    job = yaml.safe_load((misspelt / "job.yaml").read_text())
-    del job["spec"]["tmplate"]
-    (misspelt / "job.yaml").write_text(yaml.safe_dump(job))
-
-    assert run("tree", "-f", "karta.yaml", "--object", "job.yaml").stderr == (
-        "warning: main: count 3, but no pods at spec.template; if the operator makes them, "
-        "the definition needs podTemplateSpecPath: … // {spec: {}}\n"
-    )
-    assert result.stdout == "Job team/demo: Running, none\n"
-    assert result.stderr == (
-        "warning: main: count 3, but no pods at spec.template; if the operator makes them, "
-        "the definition needs podTemplateSpecPath: … // {spec: {}}\n"
-        "warning: spec.tmplate.spec.containers[0].resources is not read: if it is about pods, they request more than "
-        "the answer\n"
-    )
 
 
 def test_failed_case_shows_warnings_and_chain(run: Run, misspelt: Path) -> None:

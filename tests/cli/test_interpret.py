@@ -90,12 +90,6 @@ _BOTH = ("--desired-file", "desired.yaml", *_OBSERVED)
     ("arguments", "message"),
     [
         pytest.param(
-            [*_OBSERVED, "--operation", ""],
-            "error: operation  is not supported. Use one of: Retain, InterpretReplica, InterpretComponent, "
-            "ReviseReplica, ReviseComponents, InterpretStatus, AggregateStatus, InterpretHealth, InterpretDependency",
-            id="an unset variable",
-        ),
-        pytest.param(
             [*_OBSERVED, "--operation", "Nope"],
             "error: operation Nope is not supported. Use one of: Retain, InterpretReplica, InterpretComponent, "
             "ReviseReplica, ReviseComponents, InterpretStatus, AggregateStatus, InterpretHealth, InterpretDependency",
@@ -113,11 +107,6 @@ _BOTH = ("--desired-file", "desired.yaml", *_OBSERVED)
             id="two objects",
         ),
         pytest.param(
-            [*_OBSERVED, "--operation", "Retain"],
-            "Execute Retain error: desired, desired-file options are not set",
-            id="Retain without the desired object",
-        ),
-        pytest.param(
             ["--desired-file", "job.yaml", "--operation", "Retain"],
             "Execute Retain error: observed, observed-file options are not set",
             id="Retain without the observed object",
@@ -127,12 +116,6 @@ _BOTH = ("--desired-file", "desired.yaml", *_OBSERVED)
             "Execute ReviseReplica error: desired-replica option is not set",
             id="ReviseReplica without a number",
         ),
-        pytest.param(
-            [],
-            'error: give the object: FILE or --object FILE, "-" for stdin; -f is for definitions',
-            id="nothing at all",
-        ),
-        pytest.param(["--observed-file", "no.yaml"], "error: no.yaml: No such file or directory", id="a missing file"),
         *(
             pytest.param(
                 [*_OBSERVED, option, ""],
@@ -166,22 +149,7 @@ def test_wrong_usage_is_exit_code_2(run: Run, files: Path, arguments: list[str],
     [
         pytest.param("a: [", "error: it.yaml:", id="not YAML"),
         pytest.param("", "error: it.yaml: it contains no object", id="an empty file"),
-        pytest.param(
-            "{kind: A, metadata: {name: a, namespace: b}}\n---\n{kind: B}",
-            "error: it.yaml has no object of a kind that the definitions describe: A b/a, B",
-            id="two objects of other kinds",
-        ),
         pytest.param("- 1", "error: it.yaml:1: this is not an object but [1]; `kubectl get", id="not an object"),
-        pytest.param(
-            "NAME AGE\nlogs 5d\n",
-            "error: it.yaml:1: this is not an object but 'NAME AGE logs 5d'",
-            id="a table of kubectl",
-        ),
-        pytest.param(
-            'Error from server (NotFound): jobs "a" not found\n',
-            "error: it.yaml: an object needs a string in apiVersion",
-            id="an error of kubectl",
-        ),
         pytest.param(
             "kind: Job", "error: it.yaml: an object needs a string in apiVersion", id="not a Kubernetes object"
         ),
@@ -265,39 +233,13 @@ def test_broken_definition_before_good_one_is_reported(run: Run, files: Path, ka
             "applied: 1", "it.yaml:1: item.applied must be a boolean, but is a number", id="a number for a boolean"
         ),
         pytest.param(
-            "{apiVersion: apps/v1, kind: Deployment, status: {}}",
-            f"it.yaml:1: item {_NO_REPORT}",
-            id="an object",
-        ),
-        pytest.param(
-            "replicas: 1",
-            f"it.yaml:1: item {_NO_REPORT}",
-            id="a status alone",
-        ),
-        pytest.param(
             "clusterName: m1\n---\nclusterName: m1",
             "it.yaml:3: item is a second one of m1: each cluster has one",
             id="a cluster twice",
         ),
         pytest.param(
-            "{cluster: m1, status: {}}", "it.yaml:1: item has no field cluster; write clusterName", id="a name"
-        ),
-        pytest.param(
             "{clusterName: m1, heath: Healthy}", "it.yaml:1: item has no field heath; did you mean health?", id="a typo"
         ),
-        pytest.param(
-            "{clusterName: m1, phase: Ready}",
-            "it.yaml:1: item has no field phase; a field of the status belongs below status: "
-            "{clusterName: NAME, status: {…}}, as in a binding's status.aggregatedStatus",
-            id="a field of the status",
-        ),
-        pytest.param(
-            "status: {aggregatedStatus: [{clusterName: m1}]}",
-            "it.yaml:1: item.status has aggregatedStatus, which is a binding's: "
-            "write its entries alone, each after a dash",
-            id="the status of a binding",
-        ),
-        pytest.param("health: 1", "it.yaml:1: item.health must be a string, but is a number", id="a number for text"),
     ],
 )
 def test_statuses_that_cannot_be_read(run: Run, files: Path, content: str, message: str) -> None:
@@ -346,12 +288,6 @@ def test_without_an_operation_all_that_can_be_asked_are(run: Run) -> None:
     ]
 
 
-def test_operation_that_the_catalogue_leaves_out_leads_to_the_reason(run: Run, files: Path) -> None:
-    (files / "cronjob.yaml").write_text("{apiVersion: batch/v1, kind: CronJob, metadata: {name: a}, spec: {}}")
-    said = run("interpret", "cronjob.yaml").stderr.splitlines()[0]
-    assert said.endswith("operations leaves it out; `catalogue export CronJob` prints it with the reason")
-
-
 def test_object_without_status_is_not_judged(run: Run, files: Path) -> None:
     (files / "job.yaml").write_text(Path("job.yaml").read_text().partition("status:")[0])
 
@@ -359,26 +295,6 @@ def test_object_without_status_is_not_judged(run: Run, files: Path) -> None:
         "no (the object has no status yet)"
     ]
     assert "status Undefined (the object has no status yet); a kind" in " ".join(
-        run("explain", *_MINE, *_OBSERVED[1:], "--operation", "InterpretHealth").stdout.split()
-    )
-
-
-def test_status_in_the_spec_is_named(run: Run, files: Path) -> None:
-    before, _, after = Path("job.yaml").read_text().partition("status:")
-    (files / "job.yaml").write_text(f"{before}  status:{after.replace(chr(10) + '  ', chr(10) + '    ')}")
-
-    assert _rows(run("interpret", *_MINE, *_OBSERVED).stdout)["InterpretHealth"] == [
-        "no (the object has no status: is it spec.status, too far in?)"
-    ]
-
-
-def test_status_without_a_phase_is_named_with_its_path(run: Run, files: Path) -> None:
-    (files / "job.yaml").write_text(Path("job.yaml").read_text().replace("phase: Running", "state: Running"))
-
-    assert _rows(run("interpret", *_MINE, *_OBSERVED).stdout)["InterpretHealth"] == [
-        "no (status Undefined: no phase at .status.phase)"
-    ]
-    assert "status Undefined (no phase at .status.phase); a kind" in " ".join(
         run("explain", *_MINE, *_OBSERVED[1:], "--operation", "InterpretHealth").stdout.split()
     )
 
@@ -499,28 +415,6 @@ def test_missing_referenced_object_is_named(run: Run, trainjob: tuple[str, ...])
     )
 
 
-def test_referenced_object_without_a_name_is_named(run: Run, files: Path, trainjob: tuple[str, ...]) -> None:
-    runtime = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "ClusterTrainingRuntime", "name": "torch"}
-    (files / "unnamed.yaml").write_text(json.dumps(runtime))
-    result = run(*trainjob, "--operation", "InterpretReplica", "--reference-file", "unnamed.yaml")
-    assert "; one of its kind has no metadata.name" in " ".join(result.stderr.split())
-
-
-def test_object_of_another_version_is_named_with_it(run: Run, files: Path) -> None:
-    (files / "config.yaml").write_text(
-        "{apiVersion: serving.kserve.io/v1alpha2, kind: LLMInferenceServiceConfig, metadata: {name: base}}"
-    )
-    (files / "llm.yaml").write_text(
-        "{apiVersion: serving.kserve.io/v1alpha1, kind: LLMInferenceService, metadata: {name: chat},"
-        " spec: {model: {uri: 'hf://a/b'}, baseRefs: [{name: base}]}}"
-    )
-    result = run("interpret", "llm.yaml", "--reference-file", "config.yaml")
-    assert (
-        "looks up serving.kserve.io/v1alpha1, Kind=LLMInferenceServiceConfig, "
-        "not LLMInferenceServiceConfig base (serving.kserve.io/v1alpha2)\n" in result.stderr
-    )
-
-
 def test_absent_object_of_known_count_is_warning(run: Run, files: Path) -> None:
     (files / "rollout.yaml").write_text(
         "{apiVersion: argoproj.io/v1alpha1, kind: Rollout, metadata: {name: shop},"
@@ -540,29 +434,3 @@ def test_standard_input_is_read_once(run: Run, trainjob: tuple[str, ...]) -> Non
     result = run(*trainjob[:2], "-", "--reference-file", "-", stdin=_TRAINJOB)
     assert result.exit_code == 2
     assert "only one option can read standard input" in result.stderr
-
-
-@pytest.mark.parametrize("name", ["healthInterpretation", "InterpretHealh"])
-def test_field_of_script_is_answered_with_its_operation(run: Run, name: str) -> None:
-    result = run("explain", "-", "--operation", name, stdin="kind: Job")
-
-    assert f"operation {name} is not supported. Did you mean InterpretHealth? Use" in result.output
-
-
-def test_misspelt_operation_is_answered_with_the_name_that_is_meant(run: Run) -> None:
-    result = run("explain", "-", "--operation", "Heath", stdin="kind: Job")
-
-    assert result.exit_code == 2
-    assert "operation Heath is not supported. Did you mean InterpretHealth? Use one of: Retain" in result.output
-
-
-def test_misspelt_kind_next_to_a_definition_is_named(run: Run, files: Path) -> None:
-    karta = (files / "karta.yaml").read_text()
-    (files / "kinds").mkdir()
-    (files / "kinds" / "other.yaml").write_text(karta.replace("kind: Job", "kind: Lathe"))
-    (files / "kinds" / "karta.yaml").write_text(karta.replace("kind: Karta", "kind: Kartta"))
-
-    result = run("interpret", "job.yaml", "-f", "kinds")
-
-    assert "kind Kartta is not a definition this version reads" in result.stderr
-    assert (result.exit_code, "write apiVersion: run.ai/v1alpha1 and kind: Karta" in result.stderr) == (1, True)

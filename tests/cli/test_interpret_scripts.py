@@ -151,14 +151,6 @@ def test_override_of_broken_script_answers(run: Run, files: Path) -> None:
     assert "broken.yaml" in result.stderr  # its findings are shown all the same
 
 
-def test_conflict_is_shown(run: Run, files: Path) -> None:
-    (files / "another.yaml").write_text(_customization("another", health="true"))
-
-    result = run("interpret", *_OVER, "--override", "another.yaml", "--operation", "InterpretHealth")
-
-    assert "InterpretHealth has a second script; the one of another in another.yaml answers" in result.stderr
-
-
 def test_scripts_go_over_the_catalogue(run: Run, files: Path) -> None:
     script = _customization().replace("example.io/v1", "apps/v1").replace("Job", "Deployment")
     (files / "scripts.yaml").write_text(script)
@@ -207,76 +199,8 @@ def test_script_may_ask_the_definition(run: Run, files: Path) -> None:
     assert result.stdout == "---\n# [1/1] healthy:\nfalse\n"
 
 
-@pytest.mark.parametrize("option", ["-f", "--override"])
-def test_standard_input_is_a_file(run: Run, option: str) -> None:
-    result = run("interpret", option, "-", *_OBSERVED, "--operation", "InterpretHealth", stdin=_customization())
-
-    assert result.stdout == "---\n# [1/1] healthy:\nfalse\n"
-
-
 def test_file_that_is_not_a_customization_cannot_override(run: Run) -> None:
     result = run("interpret", "--override", "karta.yaml", "-f", "karta.yaml", *_OBSERVED)
 
     assert "karta.yaml:1:1: error [not-a-customization] not a ResourceInterpreterCustomization, got" in result.stderr
     assert (result.exit_code, result.stdout) == (1, "")
-
-
-def test_file_without_a_customization_cannot_override(run: Run, files: Path) -> None:
-    (files / "empty.yaml").touch()
-
-    result = run("interpret", "--override", "empty.yaml", "-f", "karta.yaml", *_OBSERVED)
-
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == "error: empty.yaml: there is no ResourceInterpreterCustomization in it\n"
-
-
-def test_overrides_of_another_kind_are_named(run: Run, files: Path) -> None:
-    (files / "other.yaml").write_text(_customization(kind="Cake"))
-
-    result = run("interpret", "--override", "other.yaml", "-f", "karta.yaml", *_OBSERVED)
-
-    assert result.exit_code == 0
-    assert "warning: the overrides have no script for example.io/v1, Kind=Job, only for example.io/v1, Kind=Cake" in (
-        result.stderr
-    )
-
-
-@pytest.mark.parametrize("command", ["interpret", "explain"])
-def test_script_without_its_arguments_says_what_to_pass(run: Run, files: Path, command: str) -> None:
-    retention = "    retention:\n      luaScript: function Retain(desired, observed) return desired end\n"
-    (files / "scripts.yaml").write_text(_customization().partition("    replicaResource")[0] + retention)
-
-    result = run(command, "-f", "scripts.yaml", "job.yaml")
-
-    option = "--desired-file" if command == "interpret" else "--observed-file"
-    assert (result.exit_code, result.stderr) == (2, f"error: mine answers Retain: pass {option}\n")
-
-
-def test_suite_of_failing_script_names_no_file(run: Run, files: Path) -> None:
-    (files / "scripts.yaml").write_text(_customization(health="obj.status.a.b"))
-    (files / "job.yaml").write_text(
-        (files / "job.yaml").read_text().rstrip() + "\n---\n" + (files / "job.yaml").read_text()
-    )
-
-    result = run("create", "suite", "-f", ".", "--object", "job.yaml")
-
-    errors = [case["output"]["error"] for case in yaml.safe_load_all(result.stdout) if "error" in case["output"]]
-    assert errors
-    assert all(error.startswith("example.io/v1, Kind=Job: script mine") for error in errors), errors
-
-
-def test_script_that_returns_nothing_has_place_of_its_first_line(run: Run, files: Path) -> None:
-    (files / "scripts.yaml").write_text(_customization().replace("return obj.spec.replicas * 2", "return nil"))
-
-    result = run("interpret", *_ONLY, "--operation", "InterpretReplica")
-
-    assert "Execute InterpretReplica error: scripts.yaml:12: " in result.stderr
-
-
-def test_field_that_karmada_drops_is_named(run: Run, files: Path) -> None:
-    script = _customization().replace("return obj.spec.replicas * 2", "return 1.5")
-    (files / "scripts.yaml").write_text(script)
-
-    result = run("interpret", *_ONLY, "--operation", "InterpretReplica")
-
-    assert "warning: Karmada drops the fraction of replica\n" in result.stderr

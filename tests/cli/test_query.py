@@ -34,18 +34,11 @@ def _files(files: Path) -> None:
             id="a number is changed on the way",
         ),
         pytest.param(
-            ".spec.size | tonumber", ["3       spec.size  a text read as a number"], id="a text that is a number"
-        ),
-        pytest.param(
             ".spec.size // " * 80 + ".spec.size",
             ['"3"     spec.size'],
             id="longer than the name of a file may be",
         ),
         pytest.param(".spec.groups | length", ["2       computed"], id="no place"),
-        pytest.param(
-            ".spec.gruops.count", ["null    spec.gruops.count  absent, did you mean spec.groups?"], id="a typo"
-        ),
-        pytest.param(".spec.owner", ["null    spec.owner"], id="nothing like it"),
     ],
 )
 def test_outputs_have_places_that_they_are_read_from(run: Run, expression: str, rows: list[str]) -> None:
@@ -53,24 +46,6 @@ def test_outputs_have_places_that_they_are_read_from(run: Run, expression: str, 
 
     verdict, _, *shown = result.stdout.splitlines()
     assert (result.exit_code, verdict, shown) == (0, "plain: the server answers it at once", rows)
-
-
-@pytest.mark.parametrize(
-    ("expression", "obj", "message"),
-    [
-        (".spec.gruops[].count", "groups.yaml", "nothing at spec.gruops: absent, did you mean spec.groups?\n"),
-        (".kind", "policy.yaml", "warning: this is not a workload: try it on an object of the kind that the expr"),
-        (".kind", "case.yaml", "warning: this is not a workload: try it on an object of the kind that the expr"),
-    ],
-)
-def test_stderr_names_what_was_meant(run: Run, expression: str, obj: str, message: str) -> None:
-    Path("policy.yaml").write_text("{apiVersion: policy.karmada.io/v1alpha1, kind: PropagationPolicy}")
-    Path("case.yaml").write_text("{name: a, operation: Retain, desiredObj: {}}")
-
-    result = run("query", expression, obj)
-
-    assert result.exit_code == 0
-    assert result.stderr.startswith(message)
 
 
 @pytest.mark.parametrize("expression", [".", ".spec"])

@@ -110,14 +110,6 @@ def test_people_see_a_table_and_an_example_of_each_group(run: Run, folder: Path)
     assert "\nJob team/demo0: InterpretReplica (uid InterpretReplica-0)\n  replica\n  - 3\n  + 6\n" in result.stdout
 
 
-def test_unanswered_kind_is_named(run: Run, folder: Path) -> None:
-    result = run("replay", str(folder))
-
-    assert result.exit_code == 1
-    assert "no longer answered" in result.stdout
-    assert "warning: --to has no definition for example.io/v1, Kind=Job" in result.stderr
-
-
 def test_answer_can_be_explained_by_its_uid(run: Run, folder: Path) -> None:
     result = run("replay", str(folder), "--to", "doubled.yaml", "--explain", "InterpretReplica-1")
     unknown = run("replay", str(folder), "--to", "doubled.yaml", "--explain", "nobody")
@@ -161,13 +153,6 @@ def test_calls_beyond_the_bound_of_findings_are_left_out_and_counted(
 
     assert "left out 23 times: the findings have passed" in result.stderr
     assert "1 call in 2 files" in result.stderr
-
-
-def test_folder_without_recordings_is_an_error(run: Run, files: Path) -> None:
-    result = run("replay", str(files), "--to", "karta.yaml")
-
-    assert result.exit_code == 1
-    assert result.stderr.endswith("there is no recording of calls in it; `serve --record FOLDER` writes some\n")
 
 
 def test_marks_of_left_out_values_are_said(run: Run, folder: Path, files: Path) -> None:

@@ -200,25 +200,6 @@ def test_examples_of_scripts_break_and_follow_the_rule(rule: str) -> None:
     assert rule not in findings(rules()[rule]["good"])
 
 
-@pytest.mark.catalogue
-@rows(
-    ("name", "meant"),
-    [
-        pytest.param(
-            "matcher-emty", "there is no rule or field matcher-emty; did you mean matcher-empty?", id="a rule"
-        ),
-        pytest.param("replicaPath", "there is no rule or field replicaPath; did you mean replicasPath?", id="a field"),
-        pytest.param("elastik", "there is no rule or field elastik; did you mean elastic?", id="an annotation"),
-        pytest.param("RayClustr", "there is no definition for RayClustr; did you mean RayCluster?", id="a kind"),
-    ],
-)
-def test_typo_is_named(name: str, meant: str, run: Callable[..., Result]) -> None:
-    result = run("explain", name)
-
-    assert result.exit_code == 2
-    assert meant in result.output
-
-
 @rows(
     ("name", "shown"),
     [

@@ -8,7 +8,6 @@ from click.testing import Result
 
 from karta_interpreter.cli import serve
 from karta_interpreter.webhook.settings import Bounds, Settings
-from tests.support.rows import rows
 
 Run = Callable[..., Result]
 
@@ -124,37 +123,6 @@ def test_registration_that_is_switched_off_ignores_the_rest(
     """A copy of a deployment's arguments with `--no-register` at their end is a server for a look."""
     assert run("serve", *arguments, "--no-register").exit_code == 0
     assert len(settings) == 1
-
-
-@rows(
-    ("arguments", "message"),
-    [
-        pytest.param(["--port", "abc"], "'abc' is not a whole number from 0 to 65535.", id="no number"),
-        pytest.param(["--port", "65536"], "'65536' is not a whole number from 0 to 65535.", id="too large"),
-        pytest.param(
-            ["--port", "tcp://10.96.0.7:443"], "add enableServiceLinks: false to the pod", id="a service link"
-        ),
-        pytest.param(["--webhook-timeout", "3000"], "not a whole number of seconds from 1 to 30.", id="milliseconds"),
-        pytest.param(
-            ["--port", "9000", "--health-port", "9000"], "--port and --health-port are both 9000", id="one port for two"
-        ),
-        pytest.param(
-            ["--public-url", "https://a.example"], "--public-url has no effect without --register\n", id="a URL"
-        ),
-        pytest.param(["--service", "a/b"], "--service has no effect without --register\n", id="a Service"),
-        pytest.param(["--registration-name", "b"], "--registration-name has no effect without --reg", id="a name"),
-        pytest.param(["--ca-file", __file__], "--ca-file has no effect without --register\n", id="a CA"),
-        pytest.param(["--record-secrets"], "--record-secrets has no effect without --record FOLDER", id="no recording"),
-        pytest.param(
-            ["--certificate-days", "30"],
-            "--certificate-days has no effect without --certificate-secret NAMESPACE/NAME",
-            id="no Secret",
-        ),
-        pytest.param(["--kartas", "missing"], "Path 'missing' does not exist.", id="one that is missing"),
-    ],
-)
-def test_settings_that_cannot_be_name_what_is_wrong(run: Run, arguments: list[str], message: str) -> None:
-    assert message in run("serve", *arguments).stderr
 
 
 def test_help_shows_a_dozen_settings_and_help_all_the_others(run: Callable[..., Result]) -> None:

@@ -16,16 +16,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import IO, TextIO
 
 import pytest
 
-from tests.definitions.sources.scripted_api import write_kubeconfig
 from tests.support.rows import rows
 from tests.support.serving import reserved_port
 from tests.support.waiting import HANG
-from tests.webhook.http.pairs import chain_pem, key_pem, new_key
 from tests.webhook.process.forked import forked
 
 # Loading the catalogue is half of the work of a start, and tests of the catalogue do it.
@@ -125,27 +122,12 @@ def test_server_with_closed_terminal_stops() -> None:
             server.wait()
 
 
-def test_kubeconfig_without_effect_is_named(tmp_path: Path) -> None:
-    (tmp_path / "config").write_text('{"contexts": [{"name": "a"}], "current-context": "a"}')
-    kubeconfig = ("--kubeconfig", str(tmp_path / "config"))
-    with _forked(*NO_CATALOGUE, "--port", "0", *kubeconfig) as (server, _, stderr):
-        said = [json.loads(stderr.readline()) for _ in range(3)]
-        _stop(server)
-    assert (said[2]["message"], said[2]["level"]) == ("the kubeconfig has no effect", "warning")
-    assert "--cluster" in said[2]["hint"]
-
-
 @rows(
     ("arguments", "message", "hint"),
     [
         pytest.param(("--plain-http", "--certificate-name", "a.example"), "certificate", "--plain-http", id="no TLS"),
-        pytest.param(("--plain-http", "--certificate-secret", "a/b"), "certificate", "--plain-http", id="a Secret"),
-        pytest.param(("--multiple-pod-templates-scheduling",), "feature gate", "--register", id="a gate"),
         pytest.param(("--karta-api-group", "a.example"), "API group", "--cluster", id="a group"),
         pytest.param((), "no kind is served", "--kartas", id="no definitions"),
-        pytest.param(
-            ("--kartas", str(DEPLOYMENT), "--without", "Deployment"), "no kind is served", "--without", id="left out"
-        ),
     ],
 )
 def test_settings_without_effect_are_named(arguments: tuple[str, ...], message: str, hint: str) -> None:
@@ -153,46 +135,6 @@ def test_settings_without_effect_are_named(arguments: tuple[str, ...], message: 
         lines = [json.loads(stderr.readline()) for _ in range(3)]
         _stop(server)
     assert (lines[2]["level"], message in lines[2]["message"], hint in lines[2]["hint"]) == ("warning", True, True)
-
-
-@rows(
-    ("arguments", "message", "hint"),
-    [
-        pytest.param(
-            ("--public-url", "https://localhost:8443"), "the URL is one of this machine", "reach it", id="URL"
-        ),
-        pytest.param(
-            ("--service", "karta-interpreter/karmada-system:443"),
-            "name and namespace of the Service may be exchanged",
-            "karmada-system/karta-interpreter:443",
-            id="Service",
-        ),
-    ],
-)
-def test_address_that_karmada_cannot_mean_is_named(arguments: tuple[str, ...], message: str, hint: str) -> None:
-    with TemporaryDirectory() as folder:
-        kubeconfig = write_kubeconfig(Path(folder) / "config", "https://127.0.0.1:1")
-        options = ("--port", "0", "--register", "--kubeconfig", str(kubeconfig), *arguments)
-        with _forked(*NO_CATALOGUE, *options) as (server, _, stderr):
-            lines = [json.loads(stderr.readline()) for _ in range(3)]
-            _stop(server)
-    assert (lines[2]["message"], hint in lines[2]["hint"]) == (message, True)
-
-
-def test_names_beside_a_certificate_in_files_are_named(tmp_path: Path) -> None:
-    files = write_pair(tmp_path)
-    with _forked(*NO_CATALOGUE, "--port", "0", *files, "--certificate-name", "a.example") as (server, _, stderr):
-        lines = [json.loads(stderr.readline()) for _ in range(3)]
-        _stop(server)
-    assert lines[2]["message"] == "the names of the certificate have no effect"
-
-
-def write_pair(folder: Path) -> tuple[str, ...]:
-    """Write a certificate and its key, and return the options that name them."""
-    key = new_key()
-    (folder / "tls.crt").write_bytes(chain_pem(key, ("localhost",)))
-    (folder / "tls.key").write_bytes(key_pem(key))
-    return "--certificate-file", str(folder / "tls.crt"), "--key-file", str(folder / "tls.key")
 
 
 def _full_disk() -> tuple[int, int]:

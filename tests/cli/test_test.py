@@ -166,9 +166,6 @@ def test_junit_has_a_suite_per_kind(suite: Path, run: Callable[..., Result]) -> 
     ("text", "said"),
     [
         pytest.param("name: a\n", "ERROR testdata/job.yaml:1: case", id="a suite that cannot be read"),
-        pytest.param(_SUITE.replace("kind: Job", "kind: Jab"), "no definition for example.io/v1, Kind=Jab",
-                     id="no definition"),
-        pytest.param(_SUITE.replace("kind: Job", "sort: Job"), "an object needs a string in kind", id="no kind"),
         pytest.param(_SUITE.replace("replicas: 3", "replicas: many"), "error: definition job", id="no answer"),
     ],
 )  # fmt: skip
@@ -177,34 +174,6 @@ def test_impossible_case_has_failed(suite: Path, run: Callable[..., Result], tex
     result = run("test")
     assert result.exit_code == 1
     assert said in result.stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        pytest.param(
-            [],
-            'there is no suite; suites are YAML or JSON files in folders "testdata", and `create suite`',
-            id="no suite",
-        ),
-        pytest.param(["absent"], "does not exist", id="no such path"),
-    ],
-)
-@pytest.mark.usefixtures("files")
-def test_test_without_suites_is_a_mistake(run: Callable[..., Result], arguments: list[str], said: str) -> None:
-    result = run("test", *arguments)
-    assert result.exit_code == 2
-    assert said in result.stderr
-
-
-@pytest.mark.usefixtures("files")
-def test_empty_suite_is_an_error(run: Callable[..., Result]) -> None:
-    Path("empty.yaml").write_text("# nothing yet\n")
-    result = run("test", "empty.yaml", "--name", "four")
-    assert (result.exit_code, result.stderr) == (
-        1,
-        "error: empty.yaml: there is no case: it is empty, or a List without items\n",
-    )
 
 
 def test_case_outside_of_testdata_is_an_error(suite: Path, run: Callable[..., Result]) -> None:
@@ -220,29 +189,6 @@ def test_case_outside_of_testdata_is_an_error(suite: Path, run: Callable[..., Re
     result = run("test", str(folder))
     assert result.exit_code == 1
     assert "more.yaml:1:1: error [not-a-karta] this is a case of a suite" in result.stderr
-
-
-def test_error_in_given_files_is_said_once(suite: Path, run: Callable[..., Result]) -> None:
-    suite.write_text(f"{_SUITE}---\n{_SUITE.replace('kind: Job', 'kind: Queue')}")
-    Path("case.yaml").write_text(_SUITE)
-    result = run("test", "-f", "karta.yaml", "-f", "case.yaml")
-    assert (result.exit_code, (result.stdout + result.stderr).count("a file there has an error")) == (1, 1)
-
-
-@pytest.mark.catalogue
-def test_suite_of_kind_of_catalogue_needs_its_karta(suite: Path, run: Callable[..., Result]) -> None:
-    (folder := Path("alone/testdata")).mkdir(parents=True)
-    (folder / "suite.yaml").write_text(suite.read_text().replace("example.io/v1", "batch/v1"))
-    result = run("test", "alone")
-    assert result.exit_code == 1
-    assert "`karta-interpreter catalogue export batch/v1/Job > FOLDER/karta.yaml`" in result.stdout
-
-
-@pytest.mark.usefixtures("suite")
-def test_name_without_case_is_a_mistake(run: Callable[..., Result]) -> None:
-    result = run("test", "--name", "four")
-    assert result.exit_code == 2
-    assert "no case has four in its kind, operation or name" in result.stderr
 
 
 def test_difference_is_coloured_if_colours_show(suite: Path) -> None:

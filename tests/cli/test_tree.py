@@ -99,7 +99,6 @@ def test_workload_is_file_or_option(run: Run, arguments: tuple[str, ...]) -> Non
     ("arguments", "code", "message"),
     [
         pytest.param((*JOB, "job.yaml", "--pods", "karta.yaml"), 1, "no Pod; --pods takes", id="pods that are none"),
-        pytest.param(("tree", "--object", "job.yaml"), 1, "the catalogue has no definition for", id="an unknown kind"),
         pytest.param((*JOB, "-", "--pods", "-"), 2, "only one option can read standard input", id="stdin twice"),
         pytest.param(
             (*JOB, "statuses.yaml"),
@@ -112,10 +111,6 @@ def test_workload_is_file_or_option(run: Run, arguments: tuple[str, ...]) -> Non
             2,
             'give the object: FILE or --object FILE, "-" for stdin; -f is for definitions',
             id="no workload",
-        ),
-        pytest.param(("tree", "-f", "karta.yaml"), 2, "; -f is for definitions", id="a definition alone"),
-        pytest.param(
-            ("tree", "-f", "a.yaml", "-f", "b.yaml"), 2, "; -f is for definitions", id="two files of definitions"
         ),
     ],
 )

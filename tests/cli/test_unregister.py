@@ -53,13 +53,6 @@ async def test_server_that_is_no_karmada_is_an_error(run: Run, plane: ControlPla
     assert "404 the server could not find the requested resource; the server has no resourceinterp" in result.stderr
 
 
-async def test_another_name(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
-    plane.write(CONFIGURATIONS, "mine", {"webhooks": []})
-
-    assert (await unregister(run, plane, tmp_path, "--name", "mine")).exit_code == 0
-    assert plane.collections[CONFIGURATIONS] == {}
-
-
 async def test_name_of_the_variable_of_serve(
     run: Run, plane: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

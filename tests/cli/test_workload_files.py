@@ -14,7 +14,6 @@ JOB = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: sum}\nspec: {template: 
 
 COMMANDS = [
     pytest.param(("interpret", "--operation", "InterpretReplica", "-o", "json", "--object"), id="interpret"),
-    pytest.param(("interpret", "--operation", "InterpretReplica", "-o", "json", "--desired-file"), id="the template"),
     pytest.param(("explain", "--operation", "InterpretReplica", "-o", "json", "--object"), id="explain"),
     pytest.param(("tree", "-o", "json", "--object"), id="tree"),
     pytest.param(("create", "suite", "--object"), id="create suite"),

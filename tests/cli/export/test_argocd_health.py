@@ -1,4 +1,3 @@
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,14 +35,6 @@ def test_definition_becomes_patch_of_config_map(run: Run) -> None:
     assert 'if phase == "Failed" then\n    statuses.Failed = true' in script
     assert f"{PREFIX}example.io_Job: |" in result.stdout, "a script can be read"
     assert result.stderr == "1 health check, 0 of 1 rejected\n"
-
-
-def test_kinds_of_the_catalogue_are_named_as_elsewhere(run: Run) -> None:
-    result = run("export", "argocd-health", "pod", "ray.io/v1/RayCluster", "-o", "json")
-
-    data = json.loads(result.stdout)["data"]
-    assert [key for key in data if key.startswith(PREFIX)] == [f"{PREFIX}Pod", f"{PREFIX}ray.io_RayCluster"]
-    assert set(data.values()) - {data[f"{PREFIX}Pod"], data[f"{PREFIX}ray.io_RayCluster"]} <= {"true"}
 
 
 def test_rejected_definition_is_an_error(run: Run) -> None:
@@ -85,17 +76,6 @@ def test_kinds_that_the_tool_judges_itself_are_left_out_unless_named(run: Run, e
     assert named.stderr == "1 health check, 0 of 2 rejected\n", "one check for both versions"
 
 
-def test_given_file_of_kind_that_argo_cd_judges_is_left_out(run: Run, files: Path, karta: Callable[..., str]) -> None:
-    (files / "jobs.yaml").write_text(karta().replace("example.io", "batch"))
-
-    assert yaml.safe_load(run("export", "argocd-health", "-f", "jobs.yaml", "Job").stdout)
-    result = run("export", "argocd-health", "-f", "jobs.yaml")
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert "name a KIND to export its check: batch/v1/Job\n0 health checks, 0 of 0 rejected\n" in result.stderr
-    listed = run("export", "argocd-health", "-f", "jobs.yaml", "--check")
-    assert listed.stdout.endswith("  left out: Argo CD 3.2.1 judges it itself\n")
-
-
 def test_rejected_version_rejects_its_kind(run: Run, files: Path) -> None:
     older = (files / "list.yaml").read_text().replace("version: v1", "version: v1beta1")
     (files / "older.yaml").write_text(older.replace('.status.a | test("a|b")', ".status.phase"))
@@ -115,17 +95,3 @@ def test_check_lists_every_definition(run: Run) -> None:
     assert header.split() == ["APIVERSION", "KIND", "ARGOCD-HEALTH"]
     assert job.split() == ["example.io/v1", "Job", "exported"]
     assert other.split()[:3] == ["example.io/v1", "List", _FIELD]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        pytest.param(["RayClster"], 2, "there is no definition for RayClster; did you mean RayCluster?", id="a typo"),
-        pytest.param(["-f", "broken.yaml"], 1, "broken.yaml: there is no definition in it", id="with errors"),
-    ],
-)
-def test_bad_input_prints_nothing(run: Run, arguments: list[str], code: int, message: str) -> None:
-    result = run("export", "argocd-health", *arguments)
-
-    assert (result.exit_code, result.stdout) == (code, "")
-    assert message in result.stderr

@@ -73,21 +73,6 @@ def test_operations_can_be_chosen(run: Run) -> None:
     assert _scripts(result).keys() == {"healthInterpretation", "retention"}
 
 
-def test_unregistered_operation_is_named_with_its_gate(run: Run) -> None:
-    result = run("export", "customization", "--operations", "InterpretComponent")
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr.splitlines() == [
-        (
-            "warning: InterpretComponent is registered for no kind; "
-            "it needs Karmada's feature gate: give --multiple-pod-templates"
-        ),
-        "0 customizations, 0 scripts; 0 rejected",
-    ]
-    # A warning needs at least two kinds: a single kind that lacks the operation is an error.
-    result = run("export", "customization", "JobSet", "RayCluster", "--operations", "Retain", "--check")
-    assert (result.exit_code, result.stderr) == (0, "2 customizations, 2 scripts; 0 rejected\n")
-
-
 def test_counts_that_cannot_be_exported_are_not_written_either(run: Run) -> None:
     result = run("export", "customization", "-f", "slow.yaml")
 
@@ -104,15 +89,6 @@ def test_several_kinds_are_written_into_a_folder(run: Run, files: Path) -> None:
     written = sorted((files / "made" / "here").iterdir())
     assert [file.name for file in written] == ["jobset-x-k8s-io-jobset-v1alpha2.json", "ray-io-raycluster-v1.json"]
     assert json.loads(written[1].read_text())["spec"]["target"]["kind"] == "RayCluster"
-
-
-def test_customization_in_place_of_definition_is_named(run: Run, files: Path) -> None:
-    (files / "scripts.yaml").write_text(run("export", "customization", "RayCluster").stdout)
-
-    result = run("export", "customization", "-f", "scripts.yaml")
-
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert "no definition in it that can be used, only a ResourceInterpreterCustomization" in result.stderr
 
 
 def test_unwritable_file_leaves_nothing_behind(run: Run, files: Path) -> None:
@@ -164,11 +140,6 @@ def test_names_in_another_object_are_left_out_of_the_script_and_named_there(run:
         pytest.param(["RayClster"], 2, "there is no definition for RayClster; did you mean RayCluster?", id="a typo"),
         pytest.param(["-f", "broken.yaml"], 1, "broken.yaml: there is no definition in it", id="errors"),
         pytest.param(["RayCluster", "--operations", "Scale"], 2, "operation Scale is not supported", id="no operation"),
-        pytest.param(
-            ["Pod", "--operations", "InterpretComponent"], 2, "give --multiple-pod-templates", id="a gate that is off"
-        ),
-        pytest.param(["RayCluster", "--operations", ""], 2, "error: operation  is not supported", id="an empty list"),
-        pytest.param(["RayCluster", "--output-dir", ""], 2, "'--output-dir': the path is empty", id="an empty path"),
         pytest.param(
             ["RayCluster", "--output-dir", "job.yaml"], 1, "error: job.yaml is a file; name a folder", id="no folder"
         ),

@@ -1,4 +1,3 @@
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -96,15 +95,6 @@ spec:
     assert (hook["rules"][0]["kinds"], hook["rules"][0]["operations"]) == (["Thing"], ["InterpretHealth"])
 
 
-def test_gate_decides_on_components(run: Run) -> None:
-    def operations(*options: str) -> set[str]:
-        (hook,) = webhooks(run(*EXPORT, *URL, "--kinds", "RayCluster", *options))
-        return set(hook["rules"][0]["operations"])
-
-    assert "ReviseReplica" in operations()
-    assert "InterpretComponent" in operations("--multiple-pod-templates-scheduling")
-
-
 @pytest.mark.parametrize("from_stdin", [False, True])
 def test_crds_are_looked_at(run: Run, files: Path, from_stdin: bool) -> None:
     text = CRD.format(version="v1")
@@ -143,17 +133,9 @@ def test_broken_definition_prints_nothing(run: Run, files: Path, karta: Callable
         pytest.param((), "either --url or --service", id="no place"),
         pytest.param((*URL, "--service", "a/b"), "either --url or --service", id="two places"),
         pytest.param(("--url", "http://a.example"), "https://HOST", id="no TLS"),
-        pytest.param(("--service", "b"), "namespace/name", id="no namespace"),
         pytest.param(
             (*URL, "--ca-file", "karta.yaml"), "the CA file karta.yaml holds no PEM certificate", id="a CA that is none"
         ),
-        pytest.param(
-            (*URL, "--webhook-timeout", "31"),
-            "'31' is not a whole number of seconds from 1 to 30.",
-            id="more than Karmada allows",
-        ),
-        pytest.param((*URL, "--kartas", "missing"), "does not exist", id="no such folder"),
-        pytest.param((*URL, "RayJob"), "unexpected extra argument (RayJob)", id="a kind as an argument"),
     ],
 )
 @pytest.mark.usefixtures("files")
@@ -162,20 +144,3 @@ def test_wrong_usage_is_exit_code_2(run: Run, arguments: tuple[str, ...], messag
 
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
-
-
-def test_crds_that_cannot_be_read(run: Run, files: Path) -> None:
-    (files / "crd.yaml").write_text("a: [\n")
-
-    result = run(*EXPORT, *URL, "--crds", "crd.yaml")
-
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith("error: crd.yaml:2:")
-
-
-@pytest.mark.slow
-def test_configuration_can_be_piped(start: Callable[..., "subprocess.CompletedProcess[str]"], files: Path) -> None:
-    result = start([*EXPORT, "-f", "karta.yaml", *URL], cwd=files)
-
-    assert result.returncode == 0
-    assert result.stdout.startswith("apiVersion: config.karmada.io/v1alpha1\n")

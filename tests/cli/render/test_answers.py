@@ -26,9 +26,6 @@ _CLAIM: JSON = {"nodeSelector": {"gpu": "a100"}, "tolerations": [{"operator": "E
     ("operation", "results", "lines"),
     [
         pytest.param(
-            Operation.INTERPRET_REPLICA, {"replica": 1, "requires": None}, ["1 pod, no resource requests"], id="one pod"
-        ),
-        pytest.param(
             Operation.INTERPRET_REPLICA,
             {"replica": 2, "requires": {"resourceRequest": {"cpu": "1"}, "nodeClaim": _CLAIM, "namespace": "team"}},
             [
@@ -50,8 +47,6 @@ _CLAIM: JSON = {"nodeSelector": {"gpu": "a100"}, "tolerations": [{"operator": "E
             ["head  1 pod, no resource requests", "w     2 pods, cpu 2 each"],
             id="components",
         ),
-        pytest.param(Operation.INTERPRET_COMPONENT, {"components": []}, ["none"], id="no components"),
-        pytest.param(Operation.INTERPRET_COMPONENT, {"components": None}, ["none"], id="nil of a script"),
         pytest.param(Operation.REVISE_REPLICA, {"revised": _OBJECT}, ["no change"], id="the same object"),
         pytest.param(
             Operation.REVISE_REPLICA,
@@ -59,7 +54,6 @@ _CLAIM: JSON = {"nodeSelector": {"gpu": "a100"}, "tolerations": [{"operator": "E
             ["spec.replicas: 1 -> 4"],
             id="a revised object",
         ),
-        pytest.param(Operation.INTERPRET_STATUS, {"status": {}}, ["empty"], id="an empty status"),
         pytest.param(
             Operation.INTERPRET_STATUS,
             {"status": {"phase": "Up", "conditions": [{"type": "A", "status": "True"}], "n": 1}},
@@ -72,7 +66,6 @@ _CLAIM: JSON = {"nodeSelector": {"gpu": "a100"}, "tolerations": [{"operator": "E
             ["v1  Secret  a/s"],
             id="a dependency",
         ),
-        pytest.param(Operation.INTERPRET_DEPENDENCY, {"dependencies": []}, ["none"], id="no dependencies"),
     ],
 )
 def test_lines(operation: Operation, results: Results, lines: list[str]) -> None:

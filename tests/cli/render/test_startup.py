@@ -1,5 +1,4 @@
 import shlex
-from dataclasses import replace
 
 import click
 import pytest
@@ -9,7 +8,6 @@ from karta_interpreter.cli.serve import curl, startup_text
 from karta_interpreter.definitions.karta.definition import ComponentRules, Definition
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.engine.operations import Operation
-from karta_interpreter.languages.lua.script import Script, Scripts
 from karta_interpreter.webhook.wire import decode
 
 _DEPLOYMENT = GVK("apps", "v1", "Deployment")
@@ -43,26 +41,6 @@ def test_curl_line_asks_served_kind(kinds: list[GVK], operation: Operation) -> N
     assert words[-1] == _URL
 
 
-def _scripted(kind: GVK, *operations: str) -> Snapshot:
-    scripts = Scripts(Script(operation, "", "mine", "mine.yaml") for operation in operations)
-    return Snapshot({kind: ServedDefinition(Definition.of_scripts(kind, scripts), "mine.yaml")})
-
-
-@pytest.mark.parametrize(
-    ("kind", "operations", "operation"),
-    [
-        pytest.param(_POD, ("Retain", "InterpretHealth"), Operation.INTERPRET_HEALTH, id="what needs least"),
-        pytest.param(_DEPLOYMENT, ("InterpretHealth",), Operation.INTERPRET_HEALTH, id="not what no script answers"),
-    ],
-)
-def test_curl_line_asks_operation_of_script(kind: GVK, operations: tuple[str, ...], operation: Operation) -> None:
-    words = shlex.split(curl(_URL, _scripted(kind, *operations)))
-
-    request = decode(words[words.index("--data") + 1].encode())
-    assert request.call is not None
-    assert (request.gvk, request.call.operation) == (kind, operation)
-
-
 @pytest.mark.parametrize(("url", "insecure"), [("https://h/interpret", True), ("http://h/interpret", False)])
 def test_only_https_has_a_certificate_to_overlook(url: str, insecure: bool) -> None:
     assert ("--insecure" in shlex.split(curl(url, _snapshot(_POD)))) is insecure
@@ -74,31 +52,11 @@ def test_startup_text_lists_kinds_with_origin() -> None:
     )
 
 
-def test_operations_of_scripts_are_named_beside_origin_of_karta() -> None:
-    scripts = Scripts(Script(operation, "", "mine", "mine.yaml") for operation in ("Retain", "InterpretHealth"))
-    entry = _snapshot(_POD).entries[_POD]
-
-    text = click.unstyle(
-        startup_text(_URL, Snapshot({_POD: replace(entry, definition=entry.definition.overridden(scripts))}))
-    )
-
-    assert "v1          Pod   Pod         here; by scripts: InterpretHealth, Retain\n" in text
-
-
 def test_server_without_definitions_has_no_curl_line() -> None:
     text = startup_text(_URL, Snapshot())
 
     assert "No definition is served." in text
     assert "curl" not in text
-
-
-def test_many_kinds_are_folded_to_their_api_versions() -> None:
-    kinds = [GVK("a.io", "v1", f"Kind{number}") for number in range(100)]
-    assert "Kind99" in startup_text(_URL, _snapshot(*kinds))
-
-    text = click.unstyle(startup_text(_URL, _snapshot(*kinds, _POD)))
-
-    assert text.split("\n\n")[1] == "101 kinds are served:\nAPIVERSION  KINDS\na.io/v1     100\nv1          1"
 
 
 def test_startup_text_of_many_groups_is_bounded() -> None:

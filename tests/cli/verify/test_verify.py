@@ -258,30 +258,6 @@ def test_pods_that_are_not_all_read_are_not_judged(
     assert result.exit_code == 1
 
 
-def test_object_that_is_not_there_is_named(run: Run, tmp_path: Path) -> None:
-    with serving(MemberServer(shops("a"))) as member:
-        absent = run("verify", "--kubeconfig", member.kubeconfig(tmp_path), "--object", "deployment/none")
-        plural = run("verify", "--kubeconfig", member.kubeconfig(tmp_path), "--object", "deployments/a")
-
-    assert absent.stderr.splitlines()[0].endswith("there is no deployment none")
-    assert plural.stderr == "error: there is no definition for deployments; did you mean Deployment?\n"
-
-
-def test_definition_that_cannot_be_used_is_named(run: Run, tmp_path: Path) -> None:
-    broken = tmp_path / "broken.yaml"
-    broken.write_text(
-        "{apiVersion: run.ai/v1alpha1, kind: Karta, metadata: {name: a}, spec: {structureDefinition: {}}}"
-    )
-    nothing = run("verify", str(MEMBER), "--filename", str(broken))
-    absent = run("verify", str(MEMBER), "--object", "raycluster/none")
-
-    assert "[schema]" in nothing.stderr
-    assert f"warning: in {MEMBER} there is no object of a kind with a definition" in nothing.stderr
-    assert f"warning: in {MEMBER} there is no raycluster none" in absent.stderr
-    elsewhere = run("verify", str(MEMBER), "--namespace", "nowhere").stderr
-    assert f"warning: in namespace nowhere of {MEMBER} there is no object of a kind" in elsewhere
-
-
 async def _impatient_with_pods(client: Any, request: Any, silence: float | None) -> Any:
     """Send a request, and end the one that gets no answer early."""
     with pytest.MonkeyPatch.context() as patch:
@@ -372,18 +348,11 @@ def _about(version: int) -> bytes:
         ),
         pytest.param(b"{}", b"", "verify --save of this version has not written it", id="another-file"),
         pytest.param(
-            _about(2),
-            b"",
-            "verify --save of this version has not written it",
-            id="a-newer-version",
-        ),
-        pytest.param(
             _about(1),
             gzip.compress(b'{"object": {}}')[:-4],
             "damaged, was cut off",
             id="a-file-that-was-cut-off",
         ),
-        pytest.param(_about(1), gzip.compress(b'{"object": 5}'), "damaged, was cut off", id="a-number-as-object"),
         pytest.param(
             _about(1),
             gzip.compress(b'{"object": {}}')[:10] + b"\xff" * 20,
@@ -472,22 +441,9 @@ def test_doctor_verifies_by_the_oldest_karta_of_a_kind(run: Run, tmp_path: Path)
         pytest.param(
             ("pods", 0, "status", "phase"), ["x"], "status.phase has another type", id="a phase that is a list"
         ),
-        pytest.param(
-            ("pods", 0, "metadata", "labels", "a"), 7, "labels.a has another type", id="a label that is a number"
-        ),
-        pytest.param(
-            ("pods", 0, "spec", "containers", 0, "name"), [7], "containers[0].name has", id="a name that is a list"
-        ),
         pytest.param(("object", "kind"), None, "workload.object.kind is missing", id="no kind"),
         pytest.param(
             ("object", "metadata", "creationTimestamp"), "2026-01-01T00:00:00", "no time zone", id="no time zone"
-        ),
-        pytest.param(("object", "metadata", "creationTimestamp"), "x", "Invalid isoformat", id="a time that is none"),
-        pytest.param(
-            ("object", "metadata", "managedFields"), [{"fieldsV1": {}}], "manager is missing", id="no manager"
-        ),
-        pytest.param(
-            ("object", "metadata", "managedFields"), [7], "managedFields[0] has", id="a writer that is a number"
         ),
         pytest.param(
             ("object", "metadata", "managedFields"),
