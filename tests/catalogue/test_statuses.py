@@ -1,7 +1,15 @@
-"""Which of Karta's statuses each state of a workload has; the states are those of the suites."""
+"""Which of Karta's statuses each state of a workload has; the states are those of the suites.
+
+The expected statuses stand in `statuses/`, by kind and by the name of the case that shows the state. They are reasoned
+from what each kind's controller means by its phases and conditions.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import Object
@@ -11,8 +19,18 @@ from karta_interpreter.engine.evaluation.status import Status, match_status
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.suites.suite import Case
 from tests.catalogue.entries import of_all_kinds
-from tests.catalogue.statuses import STATUSES
 from tests.catalogue.tables import questions, table_of
+
+
+def _expected() -> dict[str, Any]:
+    """Return the tables by kind, as apiVersion/kind."""
+    tables: dict[str, Any] = {}
+    for path in sorted((Path(__file__).parent / "statuses").glob("*.yaml")):
+        tables |= yaml.safe_load(path.read_text(encoding="utf-8"))
+    return tables
+
+
+_EXPECTED = _expected()
 
 
 @of_all_kinds
@@ -51,5 +69,10 @@ def _is_met(definition: Definition, matcher: Matcher, obj: Object) -> bool:
 def test_statuses_of_states_are_matched(definition: Definition, cases: Sequence[Case]) -> None:
     health = [case for case in cases if case.call.operation is Operation.INTERPRET_HEALTH]
     matched = {case.name: set(match_status(definition, case.call.object).matched) for case in health}
-    expected = STATUSES[definition.gvk]
+    table = _EXPECTED[f"{definition.gvk.api_version}/{definition.gvk.kind}"]
+    expected = {name: _statuses(words) for name, words in table.items()}
     assert {name: matched.get(name) for name in expected} == expected
+
+
+def _statuses(words: str | list[str]) -> set[Status]:
+    return {Status(words)} if isinstance(words, str) else {*map(Status, words)}
