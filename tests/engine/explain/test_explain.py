@@ -1,12 +1,11 @@
 """The function itself: errors, scripts, expressions in other processes, references; and the forms of its values."""
 
 import json
-from copy import deepcopy
 from typing import Any
 
 import pytest
 
-from karta_interpreter import Explanation, Karta, WorkloadError
+from karta_interpreter import Explanation, Karta
 from karta_interpreter.engine.explain import Place, explain, outline
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from tests.engine.explain.conftest import Define, pods, train
@@ -33,15 +32,6 @@ def test_error_keeps_facts_before_it(define: Define) -> None:
     assert found.results is None
     assert found.error.endswith("gives a string, which is not a whole number")
     assert found.facts[-1].note == f"the chain ends here: {found.error}"
-
-
-def test_name_that_an_explanation_lacks_has_a_hint(define: Define) -> None:
-    explanation = explain(define(), Call(Operation.INTERPRET_REPLICA, train(HOT)))
-    with pytest.raises(AttributeError, match=r'^Explanation has no replica; write \.results\["replica"\]$'):
-        _ = explanation.replica  # type: ignore[attr-defined]
-    with pytest.raises(AttributeError, match=r"^Explanation has no result; did you mean results\?$"):
-        _ = explanation.result  # type: ignore[attr-defined]
-    assert deepcopy(explanation) == explanation
 
 
 def test_unreachable_number_explains_pod_sets(define: Define) -> None:
@@ -205,21 +195,6 @@ def test_json_of_explanation_has_parts_of_a_view(define: Define) -> None:
 
 def test_long_value_is_omitted_in_json() -> None:
     assert "value" not in Place(("spec",), "x" * 1000).to_json()
-
-
-@rows(
-    ("arguments", "reason"),
-    [
-        pytest.param(("InterpretRepica", {}), "did you mean InterpretReplica?", id="an unknown operation"),
-        pytest.param(("InterpretReplica", "x"), "an object is a dict of JSON values, not str", id="no object"),
-        pytest.param(("InterpretReplica", {"a": {1}}), "which JSON does not have", id="no JSON"),
-    ],
-)
-def test_library_refuses_invalid_call(arguments: tuple[str, Any], reason: str) -> None:
-    karta = Karta.for_object({"apiVersion": "batch/v1", "kind": "Job"})
-
-    with pytest.raises(WorkloadError, match=reason.replace("?", r"\?")):
-        karta.explain(*arguments)
 
 
 def test_library_returns_error_that_karmada_would_get() -> None:

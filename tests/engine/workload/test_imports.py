@@ -100,16 +100,3 @@ def test_public_names_are_importable() -> None:
     assert set(karta_interpreter.__all__) <= set(dir(karta_interpreter))
     with pytest.raises(AttributeError, match="no attribute 'Kartta'"):
         _ = karta_interpreter.Kartta  # type: ignore[attr-defined] # that it is missing is the point
-
-
-@pytest.mark.parametrize(
-    ("name", "hint"),
-    [
-        pytest.param("load", "write Karta.load", id="a method of a class"),
-        pytest.param("Wrokload", "did you mean Workload?", id="a typo"),
-    ],
-)
-def test_name_that_the_package_lacks_has_a_hint(name: str, hint: str) -> None:
-    with pytest.raises(AttributeError) as raised:
-        getattr(karta_interpreter, name)
-    assert str(raised.value).endswith(f"has no attribute {name!r}; {hint}")

@@ -39,11 +39,8 @@ def settings(tmp_path: Path, **changes: Any) -> TypesSettings:
         pytest.param({"host": EVERYWHERE}, "needs TLS: give --certificate-file", id="no TLS beyond loopback"),
         pytest.param({"host": "example.invalid"}, "needs TLS", id="a name may be any address"),
         pytest.param({"certificate_file": Path("tls.crt")}, "a certificate needs its key", id="half of a pair"),
-        pytest.param({"types_categories": ()}, "needs a category and a priority", id="no category"),
         pytest.param({"types_categories": ("A", "a")}, "a name of its own", id="one category twice"),
-        pytest.param({"types_categories": ("a b",)}, "is not a name of a category", id="no label value"),
         pytest.param({"types_priorities": ("high",)}, "write NAME=VALUE", id="a priority without a value"),
-        pytest.param({"types_priorities": ("a=1", "A=2")}, "a name of its own", id="one priority twice"),
     ],
 )
 async def test_settings_that_contradict_each_other_end_the_start(
@@ -101,11 +98,6 @@ async def test_taken_port_ends_the_start(tmp_path: Path) -> None:
         with pytest.raises(ServeError, match=hint):
             async with serving(settings(tmp_path, port=port)):
                 pass
-
-
-async def test_kubeconfig_without_effect_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    async with serving(settings(tmp_path, context="a")):
-        assert "the kubeconfig has no effect" in caplog.messages
 
 
 async def test_definitions_that_are_left_out_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

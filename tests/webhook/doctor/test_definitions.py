@@ -29,32 +29,6 @@ def test_conditions(conditions: dict[str, tuple[str, str]], level: Level, found:
     assert found in result.found
 
 
-def test_ready_kartas_are_counted_in_singular_and_plural() -> None:
-    ready, other = read_stored(karta("brew", BREW, **READY)), read_stored(karta("job", JOB, **READY))
-    waiting = read_stored(karta("job", JOB, **HOMELESS))
-
-    assert [result.found for result in judge_kartas([ready, other])] == ["2 of 2 are ready"]
-    assert [result.found for result in judge_kartas([ready, waiting])][-1] == "1 of 2 is ready"
-
-
-@rows(
-    ("members", "found"),
-    [
-        pytest.param(0, "0 member clusters, and none in Pull mode", id="none"),
-        pytest.param(1, "1 member cluster, and none in Pull mode", id="one"),
-        pytest.param(2, "2 member clusters, and none in Pull mode", id="several"),
-    ],
-)
-def test_members_are_counted(members: int, found: str) -> None:
-    assert [result.found for result in judge_clusters([{"spec": {"syncMode": "Push"}}] * members, [])] == [found]
-
-
-def test_none_is_fine() -> None:
-    (result,) = judge_kartas([])
-
-    assert (result.level, "none is stored here" in result.found) == (Level.OK, True)
-
-
 def test_missing_crd_is_named() -> None:
     (result,) = judge_kartas([], can_be_listed=False)
 

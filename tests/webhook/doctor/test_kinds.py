@@ -58,12 +58,6 @@ def test_kind_is_judged_by_served_versions(
     assert found in result.found
 
 
-def test_single_kind_is_singular() -> None:
-    (result,) = judge_kinds({JOB: HEALTH}, {JOB: ServedVersions(("v1",))})
-
-    assert result.found == "karmada-apiserver serves 1 of 1 registered kind: batch/v1, Kind=Job"
-
-
 def test_unwritable_status_is_a_problem() -> None:
     bad, rest = judge_kinds({BREW: AGGREGATE}, {BREW: ServedVersions(("v1",), status=False)})
 

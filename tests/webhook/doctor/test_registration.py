@@ -16,12 +16,6 @@ def test_doctor_counts_registered_webhooks() -> None:
     assert "5 operations of 2 kinds: batch/v1, Kind=Job; toys.example.com/v1, Kind=Brew" in result.found
 
 
-def test_single_operation_is_singular() -> None:
-    (result,) = judge_registration("karta-interpreter", hooks(rule(JOB, ("Retain",))), ())
-
-    assert result.found == "karta-interpreter registers 1 operation of 1 kind: batch/v1, Kind=Job"
-
-
 def test_doctor_without_a_registration_names_what_there_is() -> None:
     (result,) = judge_registration("karta-interpreter", (), hooks(rule(JOB), name="other"))
 

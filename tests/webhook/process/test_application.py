@@ -4,8 +4,6 @@ import asyncio
 import gzip
 import json
 import re
-import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -185,11 +183,6 @@ async def test_other_paths_do_not_exist(client: Client, path: str) -> None:
     assert is_status(await client.ask(post(question(), path)), 404)
 
 
-async def test_path_of_the_types_api_names_its_program(client: Client) -> None:
-    answer = await client.ask(post(b"{}", "/api/v1/workload-types"))
-    assert "`karta-interpreter types-api` has a port of its own" in answer.json["message"]
-
-
 @pytest.mark.parametrize(
     ("path", "method", "allowed"),
     [
@@ -212,20 +205,6 @@ async def test_other_methods_are_not_allowed(client: Client, path: str, method: 
 async def test_probes(client: Client, path: str) -> None:
     answer = await client.ask(get(path))
     assert (answer.status, answer.body) == (200, b"ok\n")
-
-
-async def test_ready_server_names_what_has_no_effect(tmp_path: Path) -> None:
-    broken = tmp_path / "broken.yaml"
-    broken.write_text("kind: Karta\nspec: {}\n")
-    shutil.copy(Path(__file__).parents[3] / "docs" / "examples" / "trainjob.yaml", tmp_path)
-    with running(folder=tmp_path, without=("Crtae",)) as process:
-        client = await process.connect()
-        plain, verbose = [await client.ask(get(path)) for path in ("/readyz", "/readyz?verbose")]
-        await client.close()
-    assert plain.body == b"ok\n", "as programs compare it"
-    head, name, definition = verbose.body.decode().splitlines()
-    assert (head, "--without Crtae: there is no definition for it" in name) == ("ok", True)
-    assert definition.startswith(f"{broken}:1:1: error [")
 
 
 async def test_head_request_has_no_body(client: Client) -> None:

@@ -5,8 +5,9 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+import yaml
 
-from karta_interpreter.base.findings import Finding
+from karta_interpreter.base.findings import Finding, format_path
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.definitions.karta.schema import read_karta
@@ -14,74 +15,51 @@ from karta_interpreter.definitions.openapi.check.check import check, known_contr
 from tests.support.counting import calls
 from tests.support.rows import rows
 
-_POD_SPEC = {
-    "type": "object",
-    "properties": {
-        "containers": {
-            "type": "array",
-            "items": {"type": "object", "properties": {"name": {"type": "string"}, "image": {"type": "string"}}},
-        }
-    },
-}
-_TEMPLATE = {
-    "type": "object",
-    "properties": {"metadata": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}, "spec": _POD_SPEC},
-}
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "apiVersion": {"type": "string"},
-        "kind": {"type": "string"},
-        "metadata": {"type": "object"},
-        "spec": {
-            "type": "object",
-            "required": ["oven"],
-            "properties": {
-                "paused": {"type": "boolean"},
-                "mode": {"type": "string", "enum": ["Eager", "Lazy"]},
-                "size": {"x-kubernetes-int-or-string": True},
-                "oven": {
-                    "type": "object",
-                    "required": ["count"],
-                    "properties": {"count": {"type": "integer"}, "template": _TEMPLATE},
-                },
-                "shops": {
-                    "type": "array",
-                    "x-kubernetes-list-type": "map",
-                    "x-kubernetes-list-map-keys": ["name"],
-                    "items": {
-                        "type": "object",
-                        "required": ["template"],
-                        "properties": {
-                            "name": {"type": "string"},
-                            "role": {"type": "string", "enum": ["Baker", "Seller"]},
-                            "replicas": {"type": "integer"},
-                            "template": _TEMPLATE,
-                        },
-                    },
-                },
-                "roles": {"type": "object", "additionalProperties": {"type": "object", "properties": {"n": {}}}},
-                "extra": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
-            },
-        },
-        "status": {
-            "type": "object",
-            "properties": {
-                "phase": {"type": "string", "enum": ["Baking", "Sold"]},
-                "conditions": {
-                    "type": "array",
-                    "items": {
-                        "type": "object",
-                        "properties": {
-                            "type": {"type": "string", "enum": ["Ready", "Burnt"]},
-                            "status": {"type": "string", "enum": ["True", "False", "Unknown"]},
-                        },
-                    },
-                },
-            },
-        },
-    },
-}
+SCHEMA: dict[str, Any] = yaml.safe_load("""
+type: object
+properties:
+  apiVersion: {type: string}
+  kind: {type: string}
+  metadata: {type: object}
+  spec:
+    type: object
+    required: [oven]
+    properties:
+      paused: {type: boolean}
+      mode: {type: string, enum: [Eager, Lazy]}
+      size: {x-kubernetes-int-or-string: true}
+      oven:
+        type: object
+        required: [count]
+        properties:
+          count: {type: integer}
+          template: &template
+            type: object
+            properties:
+              metadata: {type: object, x-kubernetes-preserve-unknown-fields: true}
+              spec: {type: object, properties: {containers: {type: array, items: {type: object, properties: {
+                name: {type: string}, image: {type: string}}}}}}
+      shops:
+        type: array
+        x-kubernetes-list-type: map
+        x-kubernetes-list-map-keys: [name]
+        items:
+          type: object
+          required: [template]
+          properties:
+            name: {type: string}
+            role: {type: string, enum: [Baker, Seller]}
+            replicas: {type: integer}
+            template: *template
+      roles: {type: object, additionalProperties: {type: object, properties: {n: {}}}}
+      extra: {type: object, x-kubernetes-preserve-unknown-fields: true}
+  status:
+    type: object
+    properties:
+      phase: {type: string, enum: [Baking, Sold]}
+      conditions: {type: array, items: {type: object, properties: {
+        type: {type: string, enum: [Ready, Burnt]}, status: {type: string, enum: ["True", "False", Unknown]}}}}
+""")
 
 _AT = "spec.structureDefinition"
 _ROOT = f"{_AT}.rootComponent"
@@ -89,47 +67,39 @@ _OVEN = f"{_AT}.childComponents[0]"
 _SHOP = f"{_AT}.childComponents[1]"
 
 
-def _karta() -> dict[str, Any]:
-    return {
-        "apiVersion": "run.ai/v1alpha1",
-        "kind": "Karta",
-        "metadata": {"name": "bakery", "annotations": {}},
-        "spec": {
-            "structureDefinition": {
-                "rootComponent": {
-                    "name": "bakery",
-                    "kind": {"group": "example.io", "version": "v1", "kind": "Bakery"},
-                    "suspendDefinition": {
-                        "suspendActions": [{"path": ".spec.paused", "value": "true"}],
-                        "resumeActions": [{"path": ".spec.paused", "value": "false"}],
-                    },
-                    "statusDefinition": {
-                        "phaseDefinition": {"path": ".status.phase"},
-                        "conditionsDefinition": {"path": ".status.conditions"},
-                        "statusMappings": {
-                            "running": [{"byPhase": "Baking"}],
-                            "failed": [{"byConditions": [{"type": "Burnt", "status": "True"}]}],
-                        },
-                    },
-                },
-                "childComponents": [
-                    {
-                        "name": "oven",
-                        "ownerRef": "bakery",
-                        "specDefinition": {"podTemplateSpecPath": ".spec.oven.template // {spec: {}}"},
-                        "scaleDefinition": {"replicasPath": ".spec.oven.count"},
-                    },
-                    {
-                        "name": "shop",
-                        "ownerRef": "bakery",
-                        "instanceIdPath": ".spec.shops[].name",
-                        "specDefinition": {"podTemplateSpecPath": ".spec.shops[].template"},
-                        "scaleDefinition": {"replicasPath": ".spec.shops[].replicas // 1"},
-                    },
-                ],
-            }
-        },
-    }
+_KARTA = """
+apiVersion: run.ai/v1alpha1
+kind: Karta
+metadata: {name: bakery, annotations: {}}
+spec:
+  structureDefinition:
+    rootComponent:
+      name: bakery
+      kind: {group: example.io, version: v1, kind: Bakery}
+      suspendDefinition:
+        suspendActions: [{path: .spec.paused, value: "true"}]
+        resumeActions: [{path: .spec.paused, value: "false"}]
+      statusDefinition:
+        phaseDefinition: {path: .status.phase}
+        conditionsDefinition: {path: .status.conditions}
+        statusMappings:
+          running: [{byPhase: Baking}]
+          failed: [{byConditions: [{type: Burnt, status: "True"}]}]
+    childComponents:
+      - name: oven
+        ownerRef: bakery
+        specDefinition: {podTemplateSpecPath: ".spec.oven.template // {spec: {}}"}
+        scaleDefinition: {replicasPath: .spec.oven.count}
+      - name: shop
+        ownerRef: bakery
+        instanceIdPath: .spec.shops[].name
+        specDefinition: {podTemplateSpecPath: ".spec.shops[].template"}
+        scaleDefinition: {replicasPath: ".spec.shops[].replicas // 1"}
+"""
+
+
+def _karta() -> Any:
+    return yaml.safe_load(_KARTA)
 
 
 def _findings(karta: dict[str, Any]) -> list[str]:
@@ -176,194 +146,62 @@ def test_names_and_namespaces_of_references_are_strings_or_lists(field: str, exp
 
 
 @rows(
-    ("path", "value", "finding"),
+    ("path", "value", "severity", "rule", "place"),
     [
-        pytest.param(
-            f"{_OVEN}.scaleDefinition.replicasPath",
-            ".spec.ovn.count",
-            "error: {path}: the CRD has no field .spec.ovn (did you mean oven?) [crd-unknown-field]",
-            id="a typo in a field",
-        ),
-        pytest.param(
-            f"{_OVEN}.scaleDefinition.replicasPath",
-            ".oven.count",
-            "error: {path}: the CRD has no field .oven (a path begins at the object, such as .spec.oven) "
-            "[crd-unknown-field]",
-            id="a path without spec",
-        ),
-        pytest.param(
-            f"{_SHOP}.specDefinition.podTemplateSpecPath",
-            ".spec.shops.template",
-            "error: {path}: .spec.shops is a list in the CRD, and `.template` reads an object "
-            "(for each entry: .spec.shops[].template, for the first: .spec.shops[0].template) [crd-wrong-type]",
-            id="a list read as an object",
-        ),
-        pytest.param(
-            f"{_OVEN}.scaleDefinition.replicasPath",
-            ".spec.oven.count[]",
-            "error: {path}: .spec.oven.count is an integer in the CRD, and `[]` reads a list or an object "
-            "[crd-wrong-type]",
-            id="entries of a number",
-        ),
-        pytest.param(
-            f"{_OVEN}.scaleDefinition.replicasPath",
-            ".spec.oven[0]",
-            "error: {path}: .spec.oven is an object in the CRD, and an index reads a list [crd-wrong-type]",
-            id="an index of an object",
-        ),
-        pytest.param(
-            f"{_OVEN}.scaleDefinition.replicasPath",
-            ".spec.mode",
-            "error: {path}: .spec.mode is a string in the CRD, not a number "
-            "(a number near it: .spec.size, .spec.oven.count, .spec.shops[].replicas) [crd-wrong-type]",
-            id="a count that is a text",
-        ),
-        pytest.param(
-            f"{_OVEN}.specDefinition.podTemplateSpecPath",
-            ".spec.oven.template.spec",
-            "error: {path}: .spec.oven.template.spec is an object in the CRD, not a pod template, with spec.containers "
-            "(a pod template near it: .spec.oven.template) [crd-wrong-type]",
-            id="a pod spec where a template is asked for",
-        ),
-        pytest.param(
-            f"{_SHOP}.instanceIdPath",
-            ".spec.shops | to_entries[] | .key",
-            "error: {path}: this is an integer in the CRD, not a string [crd-wrong-type]",
-            id="ids that are positions in a list",
-        ),
-        pytest.param(
-            f"{_SHOP}.scaleDefinition.replicasPath",
-            '.spec.shops[] | select(.role == "baker") | .replicas',
-            'warning: {path}: .spec.shops[].role is never "baker" in the CRD (did you mean Baker?) [crd-unknown-value]',
-            id="a comparison with a text that the schema does not list",
-        ),
-        pytest.param(
-            f"{_ROOT}.statusDefinition.statusMappings.running[0].byPhase",
-            "baking",
-            'warning: {path}: the CRD has no phase "baking" (did you mean Baking?) [crd-unknown-value]',
-            id="an unknown phase",
-        ),
-        pytest.param(
-            f"{_ROOT}.statusDefinition.statusMappings.failed[0].byConditions[0].type",
-            "Burned",
-            'warning: {path}: the CRD has no condition "Burned" (did you mean Burnt?) [crd-unknown-value]',
-            id="an unknown condition",
-        ),
-        pytest.param(
-            f"{_ROOT}.statusDefinition.conditionsDefinition.path",
-            ".status.phase",
-            "error: {path}: .status.phase is a string in the CRD, not a list "
-            "(a list near it: .status.conditions) [crd-wrong-type]",
-            id="conditions that are no list",
-        ),
-        pytest.param(
-            f"{_ROOT}.suspendDefinition.suspendActions[0].path",
-            ".spec.mode",
-            f"error: {_ROOT}.suspendDefinition.suspendActions[0].value: .spec.mode is a string in the CRD, "
-            "and the value is a boolean (a string has quotes of its own: value: '\"Eager\"'; there are: Eager, Lazy) "
-            "[crd-wrong-type]",
-            id="a value of another type than the field it is written to",
-        ),
-        pytest.param(
-            f"{_ROOT}.suspendDefinition.suspendActions[0]",
-            {"path": ".spec.mode", "value": '"lazy"'},
-            'error: {path}.value: .spec.mode is never "lazy" in the CRD (did you mean Lazy?) [crd-unknown-value]',
-            id="a value that the schema does not list",
-        ),
-        pytest.param(
-            "metadata.annotations",
-            {"karta-interpreter.io/aggregate": ".status.conditions: concat\n.status.phas: worst\n"},
-            'error: metadata.annotations["karta-interpreter.io/aggregate"]: the CRD has no field .status.phas '
-            "(did you mean phase?) [crd-unknown-field]",
-            id="a status field of an annotation",
-        ),
-        pytest.param(
-            "metadata.annotations",
-            {"karta-interpreter.io/retain": "- .spec.modes\n"},
-            'error: metadata.annotations["karta-interpreter.io/retain"]: the CRD has no field .spec.modes '
-            "(did you mean mode?) [crd-unknown-field]",
-            id="a path that belongs to members",
-        ),
-        pytest.param(
-            "metadata.annotations",
-            {"karta-interpreter.io/health": ".status.phase"},
-            'error: metadata.annotations["karta-interpreter.io/health"]: .status.phase is a string in the CRD, '
-            'not a boolean (compare it: `.status.phase == "Baking"`) [crd-wrong-type]',
-            id="health that is a text",
-        ),
-        pytest.param(
-            f"{_OVEN}.scaleDefinition.replicasPath",
-            ".spec.oven.count + .spec.mode",
-            "error: {path}: .spec.mode is a string in the CRD, and `+` has an integer next to it "
-            "(`+` takes two numbers or two strings or two lists or two objects) [crd-wrong-type]",
-            id="operands that cannot be added",
-        ),
-        pytest.param(
-            f"{_OVEN}.scaleDefinition.replicasPath",
-            "[.spec.oven.count] * .spec.oven.count",
-            "error: {path}: this is a list in the CRD, and `*` has an integer next to it "
-            "(`*` takes two numbers or two objects) [crd-wrong-type]",
-            id="a list that is multiplied, on the left",
-        ),
-        pytest.param(
-            f"{_OVEN}.specDefinition.podTemplateSpecPath",
-            ".spec.oven.template * (if .spec.mode then {spec: {hostNetwork: true}} else {} end)",
-            "warning: {path}: `*` multiplies numbers, and merges objects only where the form of a side is that of an "
-            "object (write `{{}}` in front: `{{}} * A * B`) [crd-wrong-type]",
-            id="two objects that are multiplied",
-        ),
-        pytest.param(
-            f"{_OVEN}.scaleDefinition.replicasPath",
-            '.spec.oven.count // "1"',
-            "warning: {path}: .spec.oven.count is an integer in the CRD, and its default is a string "
-            "(write an integer behind `//`) [crd-wrong-type]",
-            id="a default of another type",
-        ),
-        pytest.param(
-            f"{_OVEN}.scaleDefinition.replicasPath",
-            'if .spec.paused == "true" then 0 else .spec.oven.count end',
-            "warning: {path}: .spec.paused is a boolean in the CRD, and never equals a string "
-            "(compare it with a boolean) [crd-wrong-type]",
-            id="a comparison with a value of another type",
-        ),
-        pytest.param(
-            f"{_SHOP}.podSelector",
-            {"componentInstanceSelector": {"idPath": ".metadata.label.shop"}},
-            "error: {path}.componentInstanceSelector.idPath: a pod has no field .metadata.label "
-            "(did you mean labels?) [crd-unknown-field]",
-            id="a field that pods do not have",
-        ),
-        pytest.param(
-            f"{_ROOT}.statusDefinition.statusMappings.failed[0].byConditions[0].status",
-            "true",
-            'warning: {path}: the CRD has no condition status "true" (did you mean True?) [crd-unknown-value]',
-            id="a status that conditions do not have",
-        ),
-        pytest.param(
-            "metadata.annotations",
-            {"karta-interpreter.io/aggregate": ".status.phase: sum\n"},
-            'error: metadata.annotations["karta-interpreter.io/aggregate"]: .status.phase is a string in the CRD, not '
-            "a number, a quantity or a duration (rules for any value: first, worst, omit, drop; "
-            "conditions need none) [crd-wrong-type]",
-            id="a sum of texts that are no amounts",
-        ),
-        pytest.param(
-            "metadata.annotations",
-            {"karta-interpreter.io/dependencies": "- {apiVersion: v1, kind: Secret, name: .spec.oven}\n"},
-            'error: metadata.annotations["karta-interpreter.io/dependencies"]: .spec.oven is an object in the CRD, '
-            "not a string (a string near it: .spec.mode, .spec.size, .spec.shops[].name) [crd-wrong-type]",
-            id="a name that is an object",
-        ),
-        pytest.param(
-            f"{_OVEN}.scaleDefinition.replicasPath",
-            ".spec.shops | with_entries(.value.nam) | length",
-            "error: {path}: the CRD has no field .spec.shops[].nam (did you mean name?) [crd-unknown-field]",
-            id="a typo in the value of an entry",
-        ),
+        pytest.param(f"{_OVEN}.scaleDefinition.replicasPath", ".spec.ovn.count", "error", "crd-unknown-field", "",
+            id="a typo in a field"),
+        pytest.param(f"{_OVEN}.scaleDefinition.replicasPath", ".oven.count", "error", "crd-unknown-field", "",
+            id="a path without spec"),
+        pytest.param(f"{_SHOP}.specDefinition.podTemplateSpecPath", ".spec.shops.template", "error", "crd-wrong-type",
+            "", id="a list read as an object"),
+        pytest.param(f"{_OVEN}.scaleDefinition.replicasPath", ".spec.oven.count[]", "error", "crd-wrong-type", "",
+            id="entries of a number"),
+        pytest.param(f"{_OVEN}.scaleDefinition.replicasPath", ".spec.mode", "error", "crd-wrong-type", "",
+            id="a count that is a text"),
+        pytest.param(f"{_OVEN}.specDefinition.podTemplateSpecPath", ".spec.oven.template.spec", "error",
+            "crd-wrong-type", "", id="a pod spec where a template is asked for"),
+        pytest.param(f"{_SHOP}.instanceIdPath", ".spec.shops | to_entries[] | .key", "error", "crd-wrong-type", "",
+            id="ids that are positions in a list"),
+        pytest.param(f"{_SHOP}.scaleDefinition.replicasPath", '.spec.shops[] | select(.role == "baker") | .replicas',
+            "warning", "crd-unknown-value", "", id="a comparison with a text that the schema does not list"),
+        pytest.param(f"{_ROOT}.statusDefinition.statusMappings.running[0].byPhase", "baking", "warning",
+            "crd-unknown-value", "", id="an unknown phase"),
+        pytest.param(f"{_ROOT}.statusDefinition.conditionsDefinition.path", ".status.phase", "error",
+            "crd-wrong-type", "", id="conditions that are no list"),
+        pytest.param(f"{_ROOT}.suspendDefinition.suspendActions[0]", {"path": ".spec.mode", "value": "true"}, "error",
+            "crd-wrong-type", ".value", id="a value of another type than the field it is written to"),
+        pytest.param(f"{_ROOT}.suspendDefinition.suspendActions[0]", {"path": ".spec.mode", "value": '"lazy"'},
+            "error", "crd-unknown-value", ".value", id="a value that the schema does not list"),
+        pytest.param("metadata.annotations", {"karta-interpreter.io/retain": "- .spec.modes\n"}, "error",
+            "crd-unknown-field", '["karta-interpreter.io/retain"]', id="a path that belongs to members"),
+        pytest.param("metadata.annotations", {"karta-interpreter.io/health": ".status.phase"}, "error",
+            "crd-wrong-type", '["karta-interpreter.io/health"]', id="health that is a text"),
+        pytest.param(f"{_OVEN}.scaleDefinition.replicasPath", "[.spec.oven.count] * .spec.oven.count", "error",
+            "crd-wrong-type", "", id="a list that is multiplied, on the left"),
+        pytest.param(f"{_OVEN}.specDefinition.podTemplateSpecPath",
+            ".spec.oven.template * (if .spec.mode then {spec: {hostNetwork: true}} else {} end)", "warning",
+            "crd-wrong-type", "", id="two objects that are multiplied"),
+        pytest.param(f"{_OVEN}.scaleDefinition.replicasPath", '.spec.oven.count // "1"', "warning", "crd-wrong-type",
+            "", id="a default of another type"),
+        pytest.param(f"{_OVEN}.scaleDefinition.replicasPath",
+            'if .spec.paused == "true" then 0 else .spec.oven.count end', "warning", "crd-wrong-type", "",
+            id="a comparison with a value of another type"),
+        pytest.param(f"{_SHOP}.podSelector", {"componentInstanceSelector": {"idPath": ".metadata.label.shop"}},
+            "error", "crd-unknown-field", ".componentInstanceSelector.idPath", id="a field that pods do not have"),
+        pytest.param("metadata.annotations", {"karta-interpreter.io/aggregate": ".status.phase: sum\n"}, "error",
+            "crd-wrong-type", '["karta-interpreter.io/aggregate"]', id="a sum of texts that are no amounts"),
+        pytest.param("metadata.annotations",
+            {"karta-interpreter.io/dependencies": "- {apiVersion: v1, kind: Secret, name: .spec.oven}\n"}, "error",
+            "crd-wrong-type", '["karta-interpreter.io/dependencies"]', id="a name that is an object"),
+        pytest.param(f"{_OVEN}.scaleDefinition.replicasPath", ".spec.shops | with_entries(.value.nam) | length",
+            "error", "crd-unknown-field", "", id="a typo in the value of an entry"),
     ],
-)
-def test_contradiction_is_named_with_its_place(path: str, value: object, finding: str) -> None:
-    assert _findings(_changed(path, value)) == [finding.format(path=path)]
+)  # fmt: skip
+def test_contradiction_is_named_with_its_place(path: str, value: object, severity: str, rule: str, place: str) -> None:
+    karta, wrong = read_karta(_changed(path, value))
+    assert karta is not None, wrong
+    (finding,) = _checked(karta, SCHEMA)
+    assert (finding.severity, finding.rule, format_path(finding.path)) == (severity, rule, f"{path}{place}")
 
 
 @rows(
