@@ -104,13 +104,17 @@ def owners(observed: Object) -> list[tuple[Writer, Object]]:
     entries = get(observed, ("metadata", "managedFields"))
     if not isinstance(entries, list) or len(entries) > _ENTRIES:
         return []
-    owned = []
-    for entry in entries:
-        time = datetime.fromisoformat(entry["time"]).timestamp() if entry.get("time") else 0
-        owned.append((Writer(entry["manager"][:_LONGEST], int(time) % 2**32), entry["fieldsV1"]))
     path = "f:metadata", "f:annotations"
-    karmada = {writer.manager for writer, fields in owned if _KARMADAS & {*get(fields, path, ())}}
-    owned = [(writer._replace(manager="") if writer.manager in karmada else writer, fields) for writer, fields in owned]
+    managers = [entry["manager"][:_LONGEST] for entry in entries]
+    karmada = set()
+    for manager, entry in zip(managers, entries, strict=True):
+        if _KARMADAS & {*get(entry["fieldsV1"], path, ())}:
+            karmada.add(manager)
+    owned = []
+    for manager, entry in zip(managers, entries, strict=True):
+        time = datetime.fromisoformat(entry["time"]).timestamp() if entry.get("time") else 0
+        name = "" if manager in karmada else manager
+        owned.append((Writer(name, int(time) % 2**32), entry["fieldsV1"]))
     return sorted(owned, key=lambda pair: (pair[0].manager != "", -pair[0].time))
 
 
@@ -125,35 +129,28 @@ def differences(ours: Object, theirs: Object, owned: _Owned = ()) -> Iterator[Fi
     ['.spec.a[].b', '.spec.c']
     """
     paths: list[Path] = [(name,) for name in {**ours, **theirs} if name not in _UNCOMPARED]
-    # Most parts are equal, and left out before anything is made of them.
-    pending = [
-        (field_of(at), old, new, reduce(_part, map("f:{}".format, at), owned), "")
-        for at in reversed([*paths, *_LABELLING])
-        if (old := get(ours, at, NOTHING)) != (new := get(theirs, at, NOTHING))
-    ]
+    pending: list[_Part] = []
+    for path in reversed([*paths, *_LABELLING]):
+        old, new = get(ours, path, NOTHING), get(theirs, path, NOTHING)
+        # Most parts are equal, and left out before anything is made of them.
+        if old != new:
+            pending.append((field_of(path), old, new, reduce(_part, map("f:{}".format, path), owned), ""))
     while pending:
         field, old, new, owners, whole = pending.pop()
         if len(field) > _LONGEST:
             continue
         whole = whole or ("" if any(map(_FIELDS_OF, owners)) else field)
-        inner = None
-        if isinstance(old, dict) and isinstance(new, dict):
-            inner = [
-                (field + _step(key), left, right, _part(owners, f"f:{key}"), whole)
-                for key in old | new
-                if (left := old.get(key, NOTHING)) != (right := new.get(key, NOTHING))
-            ]
-        elif isinstance(old, list) and isinstance(new, list):
-            inner = _elements(f"{field}[]", old, new, owners, whole)
+        inner = _inner((field, old, new, owners, whole))
         if inner is not None:
             pending += reversed(inner)
         elif _is_empty(new) and _is_empty(old):
             continue
         elif NOTHING in (old, new) or (diff(old, new) and not (AMOUNT.search(field) and respelled(old, new) is new)):
             writer = owners[0][0] if owners else None
-            # A missing field is not Karmada's: an object that has lost its parts looks like an atomic one.
-            is_lost = writer and not writer.manager and _is_missing(new)
-            yield FieldDifference(field, old, new, None if is_lost else writer, whole or field)
+            if writer and not writer.manager and _is_missing(new):
+                # A missing field is not Karmada's: an object that has lost its parts looks like an atomic one.
+                writer = None
+            yield FieldDifference(field, old, new, writer, whole or field)
 
 
 def field_of(path: Path) -> str:
@@ -171,7 +168,24 @@ def _part(owned: _Owned, key: str) -> _Owned:
     An empty object that somebody else has filled is not atomic.
     """
     owners = [(writer, fields[key]) for writer, fields in owned if fields and key in fields]
-    return owners if owners or any(map(_FIELDS_OF, owned)) else owned[:1]
+    if owners or any(map(_FIELDS_OF, owned)):
+        return owners
+    return owned[:1]
+
+
+def _inner(part: _Part) -> list[_Part] | None:
+    """Return the fields or elements of a part that differ, or None if it is to be compared as a whole."""
+    field, old, new, owners, whole = part
+    if isinstance(old, list) and isinstance(new, list):
+        return _elements(f"{field}[]", old, new, owners, whole)
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return None
+    inner: list[_Part] = []
+    for key in old | new:
+        left, right = old.get(key, NOTHING), new.get(key, NOTHING)
+        if left != right:
+            inner.append((field + _step(key), left, right, _part(owners, f"f:{key}"), whole))
+    return inner
 
 
 def _elements(field: str, ours: list[JSON], theirs: list[JSON], owned: _Owned, whole: str) -> list[_Part] | None:
@@ -183,18 +197,17 @@ def _elements(field: str, ours: list[JSON], theirs: list[JSON], owned: _Owned, w
     def pair(old: JSON, new: JSON) -> _Part:
         return field, old, new, _part(owned, key_of(old if new is NOTHING else new) if example else ""), whole
 
-    old, new = ({key_of(element): element for element in elements} for elements in (ours, theirs))
+    old, new = dict(zip(map(key_of, ours), ours, strict=True)), dict(zip(map(key_of, theirs), theirs, strict=True))
+    pairs: Iterable[tuple[JSON, JSON]]
     if len(old) == len(ours) and len(new) == len(theirs) and (example or types <= {dict}):
-        if example or [key for key in old if key in new] == [key for key in new if key in old]:
-            return [
-                pair(left, right)
-                for key in dict.fromkeys([*old, *new])
-                if (left := old.get(key, NOTHING)) != (right := new.get(key, NOTHING))
-            ]
+        if not example and [key for key in old if key in new] != [key for key in new if key in old]:
+            return None
+        pairs = ((old.get(key, NOTHING), new.get(key, NOTHING)) for key in {**old, **new})
+    elif len(ours) != len(theirs) or not (example or types <= {dict, list}):
         return None
-    if len(ours) != len(theirs) or not (example or types <= {dict, list}):
-        return None
-    return [pair(left, right) for left, right in zip(ours, theirs, strict=True) if left != right]
+    else:
+        pairs = zip(ours, theirs, strict=True)
+    return [pair(left, right) for left, right in pairs if left != right]
 
 
 def element_key(owned: Iterable[Object]) -> Callable[[JSON], str]:
@@ -218,8 +231,11 @@ def _example(owned: Iterable[Object]) -> str:
 
     Only ``.`` sorts before the keys of elements. Many elements may ask about the same writers.
     """
-    first = (key for fields in owned for key in islice(fields, 2))
-    return next((key for key in first if key[:2] == "v:" or (key[:2] == "k:" and len(key) <= _LONGEST)), "")
+    for fields in owned:
+        for key in islice(fields, 2):
+            if key[:2] == "v:" or (key[:2] == "k:" and len(key) <= _LONGEST):
+                return key
+    return ""
 
 
 def _is_missing(value: JSON) -> bool:
@@ -259,7 +275,10 @@ def advanced(rounds: bytes, comparison: Comparison, now: int) -> tuple[bytes, li
     Fields that the template sets come first.
     """
     fields, fought, kept = _written_by_others(comparison), [], dict[int, _Round]()
-    rounds_by_key = {row.key: row for row in map(_Round._make, _ROUND.iter_unpack(rounds)) if now - row.last <= _WINDOW}
+    rounds_by_key = {}
+    for row in map(_Round._make, _ROUND.iter_unpack(rounds)):
+        if now - row.last <= _WINDOW:
+            rounds_by_key[row.key] = row
     renewed = any(difference.writer and not _is_missing(difference.ours) for difference in comparison.differences)
     for key, difference in sorted(fields.items(), key=lambda pair: pair[0] not in rounds_by_key):
         writer = difference.writer or _KARMADA
@@ -290,7 +309,11 @@ def _written_by_others(comparison: Comparison) -> dict[int, FieldDifference]:
     that Karmada writes with it.
     """
     by_others: dict[int, FieldDifference] = {}
-    overwritten = {difference.owned for difference in comparison.differences if not _is_missing(difference.ours)}
+    written, overwritten = [], set()
+    for difference in comparison.differences:
+        if not _is_missing(difference.ours):
+            written.append((difference.field, difference.ours))
+            overwritten.add(difference.owned)
     # A part that Karmada only removes is more likely a default than an element.
     for difference in sorted(comparison.differences, key=lambda one: (_is_missing(one.ours), one.field[-2:] != "[]")):
         field = difference.owned if _is_missing(difference.ours) else difference.field
@@ -299,15 +322,11 @@ def _written_by_others(comparison: Comparison) -> dict[int, FieldDifference]:
             by_others.setdefault(_number(field, difference.writer.manager), difference)
     if by_others:
         return by_others
-    written = [
-        (difference.field, difference.ours) for difference in comparison.differences if not _is_missing(difference.ours)
-    ]
-    text = orjson.dumps([comparison.edition, written])
-    return {
-        ~_number(difference.field, text): difference
-        for difference in comparison.differences
-        if difference.writer is None and _is_missing(difference.theirs)
-    }
+    text, removed = orjson.dumps([comparison.edition, written]), {}
+    for difference in comparison.differences:
+        if difference.writer is None and _is_missing(difference.theirs):
+            removed[~_number(difference.field, text)] = difference
+    return removed
 
 
 def _number(*identity: object) -> int:

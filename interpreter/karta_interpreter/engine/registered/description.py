@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from karta_interpreter.base.k8s import GVK, Object
+from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.definitions.karta import Definition, ExtraDependency, Matcher, in_version
 from karta_interpreter.definitions.karta.model import ComponentDefinition, GangScheduling
 from karta_interpreter.definitions.karta.schema import read_karta
@@ -40,16 +40,14 @@ def describe(entry: ServedDefinition) -> Object:
     served = find_served(None, definition.gvk)
     manifest = in_version(definition.manifest, definition.gvk.version)
     karta, _ = read_karta(manifest) if definition.has_karta else (None, ())
-    components = [component for _, component in karta.spec.structure_definition.components] if karta else []
-    children = karta.spec.structure_definition.additional_child_kinds if karta else ()
+    components, children, karta_annotations = list[ComponentDefinition](), [], {}
+    if karta:
+        structure = karta.spec.structure_definition
+        components = [component for _, component in structure.components]
+        children = [GVK(child.group, child.version, child.kind).type_meta for child in structure.additional_child_kinds]
+        karta_annotations = dict(sorted(karta.annotations.items()))
     gated = operations_for(definition, served, multiple_pod_templates=True)
     dependencies = (extra.kind for extra in annotations.dependencies if isinstance(extra, ExtraDependency))
-    mappings = dict(definition.status.mappings) if definition.status else {}
-    healthy = [str(status) for status in Status if status in healthy_statuses(definition)]
-    if annotations.health is not None:
-        healthy = [_one_line(annotations.health.text)]
-    if definition.scripts.of(Operation.INTERPRET_HEALTH):
-        healthy = ["a script decides"]
     return {
         **definition.gvk.type_meta,
         "definition": definition.name,
@@ -57,7 +55,7 @@ def describe(entry: ServedDefinition) -> Object:
         "writtenFrom": annotations.written_from,
         "operations": list(map(str, operations_for(definition, served))),
         "operationsWithMultiplePodTemplatesScheduling": list(map(str, gated)),
-        "healthy": healthy,
+        "healthy": _healthy(definition),
         "scripts": sorted(definition.scripts.operations),
         "retain": [_one_line(str(retained)) for retained in annotations.retained],
         "queueLabels": list(annotations.queue_labels if definition.suspend else ()),
@@ -65,29 +63,41 @@ def describe(entry: ServedDefinition) -> Object:
         "references": [f"{reference.gvk.kind} as ${reference.name}" for reference in definition.references],
         "components": [_component(component, definition) for component in components],
         "indivisible": annotations.is_indivisible,
-        "statuses": [
-            {"status": str(status), "when": condition_text}
-            for status in Status
-            for condition_text in dict.fromkeys(_ways(mappings.get(status, ())))
-        ],
+        "statuses": list(_statuses(definition)),
         "suspend": list(_writes(components, "suspend_actions")),
         "resume": list(_writes(components, "resume_actions")),
         "gangScheduling": list(_gang(definition.gang)),
-        "additionalChildKinds": [GVK(child.group, child.version, child.kind).type_meta for child in children],
-        "annotations": dict(sorted(karta.annotations.items())) if karta else {},
+        "additionalChildKinds": children,
+        "annotations": karta_annotations,
     }
 
 
 def gate_text(description: Object) -> str:
     """Return how the feature gate MultiplePodTemplatesScheduling changes the registered operations, or nothing."""
     off, on = description["operations"], description["operationsWithMultiplePodTemplatesScheduling"]
-    more, less = (
-        [operation for operation in on if operation not in off],
-        [operation for operation in off if operation not in on],
-    )
-    if not more:
-        return f"no {' and no '.join(less)}" if less else ""
-    return f"{' and '.join(more)} instead of {' and '.join(less)}"
+    more = " and ".join(operation for operation in on if operation not in off)
+    less = [operation for operation in off if operation not in on]
+    if more:
+        return f"{more} instead of {' and '.join(less)}"
+    if less:
+        return f"no {' and no '.join(less)}"
+    return ""
+
+
+def _healthy(definition: Definition) -> list[str]:
+    """Return the statuses that count as healthy, or what else decides."""
+    if definition.scripts.of(Operation.INTERPRET_HEALTH):
+        return ["a script decides"]
+    if definition.annotations.health is not None:
+        return [_one_line(definition.annotations.health.text)]
+    return [str(status) for status in Status if status in healthy_statuses(definition)]
+
+
+def _statuses(definition: Definition) -> Iterator[Object]:
+    mappings = dict(definition.status.mappings) if definition.status else {}
+    for status in Status:
+        for condition_text in dict.fromkeys(_ways(mappings.get(status, ()))):
+            yield {"status": str(status), "when": condition_text}
 
 
 def _one_line(text: str) -> str:
@@ -96,22 +106,25 @@ def _one_line(text: str) -> str:
 
 def _component(component: ComponentDefinition, definition: Definition) -> Object:
     annotations, rules = definition.annotations, definition.component(component.name)
-    selector = label_selector(definition, rules).selector if rules and rules.pods is not None else None
-    spec, scale = component.spec_definition, component.scale_definition
-    pods = expressions_of(spec) if spec else ()
-    counts = expressions_of(scale) if scale else ()
     added = {containers.component: _one_line(containers.query.text) for containers in annotations.added_containers}
-    fields: Object = {
+    pods = dict[str, str]()
+    if component.spec_definition:
+        for path, text in expressions_of(component.spec_definition):
+            pods[str(path[-1]).removesuffix("Path")] = _one_line(text)
+    fields: dict[str, JSON] = {
         "name": component.name,
         "kind": component.kind and component.kind.kind,
         "ownerRef": component.owner_ref,
         "instances": _one_line(component.instance_id_path or ""),
-        "pods": {str(path[-1]).removesuffix("Path"): _one_line(text) for path, text in pods},
+        "pods": pods,
         "addedContainers": added.get(component.name),
-        **{str(path[0]).removesuffix("Path"): _one_line(text) for path, text in counts},
-        "elastic": annotations.is_elastic(component.name),
-        "selector": selector,
     }
+    if component.scale_definition:
+        for path, text in expressions_of(component.scale_definition):
+            fields[str(path[0]).removesuffix("Path")] = _one_line(text)
+    fields["elastic"] = annotations.is_elastic(component.name)
+    if rules and rules.pods is not None:
+        fields["selector"] = label_selector(definition, rules).selector
     return {name: value for name, value in fields.items() if value}
 
 
@@ -125,8 +138,12 @@ def _ways(matchers: Sequence[Matcher]) -> Iterator[str]:
             continue
         needed = [f"phase {matcher.phase}"] if matcher.phase else []
         for condition in matcher.conditions:
-            status = f"={condition.status}" if condition.status else ""
-            needed.append(f"{condition.type}{status}{f' ({condition.reason})' if condition.reason else ''}")
+            condition_text = condition.type
+            if condition.status:
+                condition_text += f"={condition.status}"
+            if condition.reason:
+                condition_text += f" ({condition.reason})"
+            needed.append(condition_text)
         if matcher.expression:
             expression = _one_line(matcher.expression.text)
             needed.append(expression if matcher.expected == "true" else f"{expression} is {matcher.expected}")
@@ -134,20 +151,18 @@ def _ways(matchers: Sequence[Matcher]) -> Iterator[str]:
 
 
 def _writes(components: Sequence[ComponentDefinition], actions: str) -> Iterator[str]:
-    yield from (
-        f"{_one_line(action.path)} = {action.value}"
-        for component in components
-        for action in getattr(component.suspend_definition, actions, ())
-    )
+    for component in components:
+        for action in getattr(component.suspend_definition, actions, ()):
+            yield f"{_one_line(action.path)} = {action.value}"
 
 
 def _gang(gang: GangScheduling) -> Iterator[str]:
     for group in gang.pod_groups:
-        members = "; ".join(
-            " by ".join(filter(None, (member.component, ", ".join(map(_one_line, member.group_by)))))
-            for member in group.members
-        )
-        yield f"{group.name}: {members}"
+        members = []
+        for member in group.members:
+            by = ", ".join(map(_one_line, member.group_by))
+            members.append(" by ".join(filter(None, (member.component, by))))
+        yield f"{group.name}: {'; '.join(members)}"
     if gang.pod_group:
         components = ", ".join(sub_group.component for sub_group in gang.pod_group.sub_groups)
         yield f"{gang.pod_group.name}: {components}" if components else gang.pod_group.name

@@ -79,10 +79,12 @@ def find_suites(folder: Path) -> tuple[Path, ...]:
     files = (*folder.rglob("*.yaml"), *folder.rglob("*.yml"), *folder.rglob("*.json"))
     # A folder that is itself called testdata counts. So does the current folder, though its path has no name.
     folder_names = (folder.name, folder.resolve().name)
-    in_folders = (path for path in files if path.parent.name != OBJECTS)
-    return tuple(
-        sorted(path for path in in_folders if _TESTDATA in (*folder_names, *path.relative_to(folder).parts[:-1]))
-    )
+    suites = []
+    for path in files:
+        folders = (*folder_names, *path.relative_to(folder).parts[:-1])
+        if path.parent.name != OBJECTS and _TESTDATA in folders:
+            suites.append(path)
+    return tuple(sorted(suites))
 
 
 def home_of(suite: Path) -> Path:
@@ -127,17 +129,26 @@ def _scan(text: str, source: str) -> list[Case | SuiteError]:
         try:
             cases.append(read_case(document, fields))
         except InterpretationError as error:
-            name = fields.get("name") if isinstance(fields, dict) else None
-            title = f'case "{name}": ' if isinstance(name, str) and name else ""
-            cases.append(SuiteError(f"{document.source}:{document.position(error.path)[0]}: {title}{error}"))
+            line = document.position(error.path)[0]
+            cases.append(SuiteError(f"{document.source}:{line}: {_title(fields)}{error}"))
     return cases
 
 
+def _title(fields: JSON) -> str:
+    """Return the beginning of a message about a case with a name."""
+    name = fields.get("name") if isinstance(fields, dict) else None
+    if isinstance(name, str) and name:
+        return f'case "{name}": '
+    return ""
+
+
 def _all_cases(loaded: Iterable[Case | SuiteError]) -> tuple[Case, ...]:
-    readings = [*loaded]
-    for error in (reading for reading in readings if isinstance(reading, SuiteError)):
-        raise error
-    return tuple(reading for reading in readings if isinstance(reading, Case))
+    cases = []
+    for reading in [*loaded]:
+        if isinstance(reading, SuiteError):
+            raise reading
+        cases.append(reading)
+    return tuple(cases)
 
 
 def read_case(document: Document, fields: JSON) -> Case:
@@ -145,45 +156,23 @@ def read_case(document: Document, fields: JSON) -> Case:
     if not isinstance(fields, dict):
         raise InterpretationError(f"a case must be an object, but is {type_name(fields)}; write --- above each")
     if "kind" in fields and "operation" not in fields:
-        old_tests = sorted(home_of(Path(document.source)).glob("*_tests.yaml"))[: bool(document.source)]
-        home = (
-            "; ".join(
-                (
-                    "write it below desiredObj of a case",
-                    PLACES["draft"],
-                    *(f"{name} is of an older Karmada, names no answers, and is not read" for name in old_tests),
-                )
-            )
-            if not (is_definition(fields) or fields["kind"] in _BESIDE)
-            else PLACES.get(fields["kind"], PLACES["cases"])
-            if home_of(Path(document.source)) == Path(document.source).parent
-            else "move it beside the folder testdata"
-        )
+        home = _home(fields, document.source)
         raise InterpretationError(f"this is {with_article(fields['kind'])}, not a case of a suite: {home}")
-    if empty := [key for key in OBJECT_KEYS if fields.get(key, "") is None and "apiVersion" in fields]:
-        raise InterpretationError(f"{empty[0]} is empty: indent the lines of its object below it")
+    for key in OBJECT_KEYS:
+        if fields.get(key, "") is None and "apiVersion" in fields:
+            raise InterpretationError(f"{key} is empty: indent the lines of its object below it")
     _reject_unknown("case", fields, _KEYS)
-    for key in (key for key in OBJECT_KEYS if isinstance(fields.get(key), dict)):
-        if within := [name for name in _OF_CASE if name in fields[key] and name not in fields]:
-            raise InterpretationError(f"{key} has {' and '.join(within)}, which a case has: indent it less")
+    for key in OBJECT_KEYS:
+        _reject_fields_of_case(key, fields)
     if missing := [key for key in ("name", "operation") if fields.get(key) in (None, "")]:
         raise InterpretationError(
             f"there is no {' and no '.join(missing)}: a case has name, operation, desiredObj or observedObj, and output"
         )
-    names = ((key, fields.get(key)) for key in OBJECT_KEYS)
-    fields = fields | {
-        key: _shared_object(document, key, name) if document.source else {}
-        for key, name in names
-        if isinstance(name, str)
-    }
-    name, operation_name = _typed(fields, "name", str), _typed(fields, "operation", str)
-    operation = next((operation for operation in Operation if operation.lower() == operation_name.lower()), None)
-    if operation is None:
-        hint = next(
-            (f"write {name}" for name, slot in SLOTS.items() if slot.function == operation_name),
-            did_you_mean(operation_name, Operation),
-        )
-        raise InterpretationError(f'there is no operation "{operation_name}"; {hint}')
+    fields = {**fields}
+    for key in OBJECT_KEYS:
+        if isinstance(file_name := fields.get(key), str):
+            fields[key] = _shared_object(document, key, file_name) if document.source else {}
+    name, operation = _typed(fields, "name", str), _operation(_typed(fields, "operation", str))
     expected, error = _output(fields, operation)
     return Case(
         name=name,
@@ -195,6 +184,37 @@ def read_case(document: Document, fields: JSON) -> Case:
         line=document.line,
         references=_references(fields),
     )
+
+
+def _home(fields: Object, source: str) -> str:
+    """Return where an object belongs that is written in place of a case."""
+    home = home_of(Path(source))
+    if is_definition(fields) or fields["kind"] in _BESIDE:
+        if home != Path(source).parent:
+            return "move it beside the folder testdata"
+        return PLACES.get(fields["kind"], PLACES["cases"])
+    places = ["write it below desiredObj of a case", PLACES["draft"]]
+    if source:
+        old_tests = sorted(home.glob("*_tests.yaml"))[:1]
+        places += [f"{path} is of an older Karmada, names no answers, and is not read" for path in old_tests]
+    return "; ".join(places)
+
+
+def _reject_fields_of_case(key: str, fields: Object) -> None:
+    """Raise for an object that has fields which its case lacks."""
+    if not isinstance(fields.get(key), dict):
+        return
+    if within := [name for name in _OF_CASE if name in fields[key] and name not in fields]:
+        raise InterpretationError(f"{key} has {' and '.join(within)}, which a case has: indent it less")
+
+
+def _operation(name: str) -> Operation:
+    for operation in Operation:
+        if operation.lower() == name.lower():
+            return operation
+    written = (f"write {operation}" for operation, slot in SLOTS.items() if slot.function == name)
+    hint = next(written, did_you_mean(name, Operation))
+    raise InterpretationError(f'there is no operation "{name}"; {hint}')
 
 
 def _shared_object(suite: Document, key: str, name: str) -> JSON:
@@ -226,25 +246,27 @@ def _output(fields: Object, operation: Operation) -> tuple[Object, str | None]:
             raise InterpretationError("output.error must be a string and the only output")
         return {}, output["error"]
     _reject_unknown(f"output of {operation}", output, {*results, "error"}, "output")
-    for name in (name for name in output if output[name] != EXCLUDE):
-        shape, keys = _SHAPES[name]
-        value = _typed(
-            output,
-            name,
-            shape,
-            hint="write the whole object"
-            if keys is _HEAD
-            else f": - {{{': …, '.join(keys)}: …}}"
-            if shape is list
-            else "",
-        )
-        if keys is _HEAD and value and value.keys().isdisjoint(keys):
-            raise InterpretationError(f"output.{name} is a whole object: write it with {', '.join(keys[:3])}, …")
-        for entry in value if isinstance(value, list) else [value] if keys is not _HEAD else ():
-            if isinstance(value, list) and isinstance(entry, str) and entry != EXCLUDE:
-                raise InterpretationError(f"output.{name} has objects, not texts: - {{{': …, '.join(keys)}: …}}")
-            _reject_unknown(f"output.{name}", entry if keys and isinstance(entry, dict) else {}, keys, "output", name)
+    for name in output:
+        if output[name] != EXCLUDE:
+            _check_result(name, output)
     return output, None
+
+
+def _check_result(name: str, output: Object) -> None:
+    """Raise for a result of another type, or with fields that it cannot have."""
+    shape, keys = _SHAPES[name]
+    entry_form = f": - {{{': …, '.join(keys)}: …}}"
+    if keys is _HEAD:
+        value = _typed(output, name, shape, hint="write the whole object")
+        if value and value.keys().isdisjoint(keys):
+            raise InterpretationError(f"output.{name} is a whole object: write it with {', '.join(keys[:3])}, …")
+        return
+    entries = _typed(output, name, shape, [], hint=entry_form) if shape is list else [_typed(output, name, shape)]
+    for entry in entries:
+        if shape is list and isinstance(entry, str) and entry != EXCLUDE:
+            raise InterpretationError(f"output.{name} has objects, not texts{entry_form}")
+        if keys and isinstance(entry, dict):
+            _reject_unknown(f"output.{name}", entry, keys, "output", name)
 
 
 def _call(fields: Object, operation: Operation) -> Call:
@@ -269,15 +291,14 @@ def _call(fields: Object, operation: Operation) -> Call:
 
 
 def _items(fields: Object) -> tuple[StatusItem, ...]:
-    items, clusters = _typed(fields, "statusItems", list, [], ": - {clusterName: NAME, status: {…}}"), set[str]()
-    without_heads = (
-        {key: field for key, field in item.items() if key not in _HEAD_KEYS} if isinstance(item, dict) else item
-        for item in items
-    )
-    return tuple(
-        StatusItem.written(item, f"statusItems[{index}]", clusters, needs_cluster=False)
-        for index, item in enumerate(without_heads)
-    )
+    items, clusters = list[StatusItem](), set[str]()
+    written = _typed(fields, "statusItems", list, [], ": - {clusterName: NAME, status: {…}}")
+    for index, item in enumerate(written):
+        fields_of_item = item
+        if isinstance(item, dict):
+            fields_of_item = {key: field for key, field in item.items() if key not in _HEAD_KEYS}
+        items.append(StatusItem.written(fields_of_item, f"statusItems[{index}]", clusters, needs_cluster=False))
+    return tuple(items)
 
 
 def _references(fields: Object) -> tuple[Object, ...]:
@@ -292,23 +313,20 @@ def _references(fields: Object) -> tuple[Object, ...]:
 
 def _typed(fields: Object, key: str, expected: type, default: JSON = None, hint: str = "") -> JSON:
     value = fields.get(key)
-    if value is not None and type(value) is not expected:
+    if value is None:
+        return default
+    if type(value) is not expected:
         types = type_name(expected()), type_name(value)
-        hint = f"write each entry after a dash{hint}" if expected is list else hint or BY_TYPES.get(types, "")
+        if expected is list:
+            hint = f"write each entry after a dash{hint}"
+        hint = hint or BY_TYPES.get(types, "")
         raise InterpretationError(f"{key} must be {types[0]}, but is {types[1]}{hint and '; '}{hint}")
-    return default if value is None else value
+    return value
 
 
 def _reject_unknown(where: str, fields: Object, allowed: Collection[str], *path: str) -> None:
     """Raise for unknown keys below a path: a misspelt key would make a case pass that checks nothing."""
-    operations = {name: operation for operation, slot in SLOTS.items() for name in slot.results}
-    wrong = [
-        f'"{key}" (of the operation {operations[key]})'
-        if key in operations and not closest(key, allowed)
-        else f'"{key}" ({_OTHER_KEYS.get(key) or did_you_mean(key, sorted(allowed))})'
-        for key in fields
-        if key not in allowed
-    ]
+    wrong = [f'"{key}" ({_what_is(key, allowed)})' for key in fields if key not in allowed]
     if wrong:
         others = f" and {len(wrong[3:])} more" if wrong[3:] else ""
         keys = "keys" if wrong[1:] else "key"
@@ -317,6 +335,14 @@ def _reject_unknown(where: str, fields: Object, allowed: Collection[str], *path:
         raise InterpretationError(
             f"{where} has the unknown {keys} {', '.join(wrong[:3])}{others}", path=(*path, *placed[:1])
         )
+
+
+def _what_is(key: str, allowed: Collection[str]) -> str:
+    """Return what an unknown key is, or what to write instead."""
+    operations = {name: operation for operation, slot in SLOTS.items() for name in slot.results}
+    if key in operations and not closest(key, allowed):
+        return f"of the operation {operations[key]}"
+    return _OTHER_KEYS.get(key) or did_you_mean(key, sorted(allowed))
 
 
 _OTHER_KEYS: Final = {
@@ -345,9 +371,9 @@ _TODO: Final = "TODO: say why this is right, by the documentation of the kind."
 
 def case_of(name: str, call: Call, output: Object, references: Sequence[Object] = ()) -> Object:
     """Return the fields of a new case in their order. A TODO stands for the reason that a person has to find."""
+    objects = (None, call.object) if call.operation in LIVE else (call.object, call.observed)
     fields = {
-        "desiredObj": None if call.operation in LIVE else call.object,
-        "observedObj": call.object if call.operation in LIVE else call.observed,
+        **dict(zip(OBJECT_KEYS, objects, strict=True)),
         "statusItems": [item.to_json() for item in call.items] or None,
         "inputReplicas": call.replicas,
         "inputComponents": [component._asdict() for component in call.components or ()] or None,
@@ -397,10 +423,10 @@ def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
         if begin in outputs:
             lines[begin - 1 : end - 1] = _replaced(lines[begin - 1 : end - 1], f"{source}:{begin}", outputs[begin])
     written = "".join(lines)
-    expected = [
-        {**document.value, "output": outputs[document.line]} if document.line in outputs else document.value
-        for document in documents
-    ]
+    expected = [document.value for document in documents]
+    for number, document in enumerate(documents):
+        if document.line in outputs:
+            expected[number] = {**document.value, "output": outputs[document.line]}
     # Lines are replaced by their form. Reading the result again shows whether the right values were replaced.
     with suppress(ManifestError):
         if [document.value for document in read_documents(written, source)] == expected:
@@ -410,7 +436,10 @@ def with_outputs(text: str, source: str, outputs: Mapping[int, Object]) -> str:
 
 def _replaced(lines: list[str], where: str, output: JSON) -> list[str]:
     """Replace the output of a case from its key to its last indented line. Comments below that line stay."""
-    keys = {match[1]: index for index, line in enumerate(lines) if (match := _KEY.match(line))}
+    keys = dict[str, int]()
+    for index, line in enumerate(lines):
+        if match := _KEY.match(line):
+            keys[match[1]] = index
     if not keys:
         raise SuiteError(f"{where}: the output of this case is not a key at the beginning of a line: edit it")
     at = keys["output"] if "output" in keys else keys["operation"] + 1

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
+from itertools import product
 
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import (
@@ -50,23 +51,28 @@ def judge_counts(definition: Definition, evidence: Evidence, members: Members) -
         answer = interpret(definition, Call(operation, evidence.object), reader=evidence.reader)
         components, active = answer.get("components") or (), len(evidence.active)
         number = answer["replica"] if "replica" in answer else sum(component["replicas"] for component in components)
-        if number != active:
-            # Where the Karta counts its pods, no roll-out and no autoscaler explains another number. Of 0 pods Karmada
-            # divides none, whatever runs.
-            is_known = bool(number and members.groups) and active == sum(group.replicas for group in members.groups)
-            yield Judgement(
-                Question.COUNTS,
-                Verdict.DIFFERS if is_known else Verdict.UNJUDGED,
-                f"the script of {definition.scripts.of(operation)[0].name} answers {operation} with another number",
-                f"{number} answered, {count(active, 'pod')}",
-            )
+        if number == active:
+            continue
+        script = definition.scripts.of(operation)[0].name
+        reason = f"the script of {script} answers {operation} with another number"
+        detail = f"{number} answered, {count(active, 'pod')}"
+        # Where the Karta counts its pods, no roll-out and no autoscaler explains another number. Of 0 pods Karmada
+        # divides none, whatever runs.
+        if number and members.groups and active == _answered(members):
+            yield _differs(reason, detail)
+        else:
+            yield _unjudged(reason, detail)
+
+
+def _answered(members: Members) -> int:
+    return sum(group.replicas for group in members.groups)
 
 
 def _of_karta(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:
-    # Once for all groups: there may be as many as pods.
-    locations = cache(
-        lambda: {location.pod_set.name: location for location in scale_locations(definition, evidence.object)}
-    )
+    @cache  # once for all groups: there may be as many as pods
+    def locations() -> dict[str, ScaleLocation]:
+        return {location.pod_set.name: location for location in scale_locations(definition, evidence.object)}
+
     matched = cache(lambda: match_status(definition, evidence.object).matched)
     late = cache(partial(_late, definition, evidence, members))
     if not evidence.active and any(group.replicas for group in members.groups):
@@ -111,7 +117,7 @@ def _late(definition: Definition, evidence: Evidence, members: Members, name: st
     component = definition.component(name)
     if component is None or component.selector.instance_id is None:
         return ""
-    if len(evidence.active) == sum(group.replicas for group in members.groups):
+    if len(evidence.active) == _answered(members):
         return f"pods of {name} do not tell their instance"
     makers = {get(evidence.owner_of(pod), ("metadata", "uid")) for pod in evidence.active}
     completes = definition.status and definition.status.completes
@@ -131,9 +137,10 @@ def _explanation(
     made_since = sum(not evidence.is_outdated(pod) for pod in pods)
     if len(pods) > group.replicas == made_since > 0 or _is_rolling(evidence, group, pods):
         return "a roll-out replaces pods"
-    least, most = (
-        sum(bounds) for bounds in zip(*(_bounds(locations()[pod_set.name]) for pod_set in group.sets), strict=True)
-    )
+    least, most = 0, 0
+    for pod_set in group.sets:
+        minimum, maximum = _bounds(locations()[pod_set.name])
+        least, most = least + minimum, most + maximum
     if evidence.scaled and len(pods) >= least:  # it never runs fewer than the object's own minimum
         return f"{evidence.scaled} scales it"
     if least <= len(pods) <= most < MOST_REPLICAS:
@@ -143,8 +150,9 @@ def _explanation(
         return "some of its pods have ended"
     if lacks_pods and evidence.is_growing:
         return "an object between has fewer pods than it is to have"
-    waiting = sorted(_WAITING.intersection(statuses()))
-    return f"its status is {waiting[0]}" if waiting else ""
+    if waiting := _WAITING.intersection(statuses()):
+        return f"its status is {min(waiting)}"
+    return ""
 
 
 def _is_rolling(evidence: Evidence, group: MemberGroup, pods: Iterable[Object]) -> bool:
@@ -152,22 +160,21 @@ def _is_rolling(evidence: Evidence, group: MemberGroup, pods: Iterable[Object]) 
     templates = [pod_set.template for pod_set in group.sets]
     deviations: dict[JSON, set[frozenset[str]]] = {}
     for pod in pods:
-        changed = {
-            get(owner, ("metadata", "uid")): [get(owner, ("spec", "template"))] for owner in evidence.owners_of(pod)
-        }
+        changed: dict[JSON, list[JSON]] = {}
+        for owner in evidence.owners_of(pod):
+            changed[get(owner, ("metadata", "uid"))] = [get(owner, ("spec", "template"))]
         # The workload itself has had no other template in its first generation.
-        changed |= {} if generation(evidence.object) == 1 else {None: templates}
+        if generation(evidence.object) != 1:
+            changed[None] = templates
         for uid, of_owner in changed.items():
-            # The fields of the template that have another value in the pod.
-            fields = [
-                frozenset(
-                    difference.field for difference in differences(template, pod) if difference.ours is not NOTHING
-                )
-                for template in of_owner
-                if isinstance(template, dict)
-            ]
+            fields = [_deviation(template, pod) for template in of_owner if isinstance(template, dict)]
             deviations.setdefault(uid, set()).add(min(fields, key=len, default=frozenset()))
     return any(len(different) > 1 for different in deviations.values())
+
+
+def _deviation(template: Object, pod: Object) -> frozenset[str]:
+    """Return the fields of a template that have another value in a pod."""
+    return frozenset(difference.field for difference in differences(template, pod) if difference.ours is not NOTHING)
 
 
 def _bounds(location: ScaleLocation) -> tuple[int, int]:
@@ -183,21 +190,20 @@ def _unselected(definition: Definition, evidence: Evidence, members: Members) ->
     sets = [own for group in members.groups for own in group.sets if own.replicas]
     for leaf in definition.leaves:
         selector, pods = leaf.selector, [pod for pod in evidence.pods if leaf in components_of(definition, pod)]
-        templates = [own.template for own in sets if own.component == leaf.name]
         field = field_of(definition, leaf.name, "podSelector")
-        if (
-            selector.component_type is not None
-            and not any(is_selected(leaf, pod) for pod in pods)
-            and any(likeness(template, pod) for pod in loose for template in templates)
-        ):
-            yield _differs(f"no pod has the label of {leaf.name}, and others have its containers", "", field)
+        if selector.component_type is not None and not any(is_selected(leaf, pod) for pod in pods):
+            templates = [own.template for own in sets if own.component == leaf.name]
+            if any(likeness(template, pod) for template, pod in product(templates, loose)):
+                yield _differs(f"no pod has the label of {leaf.name}, and others have its containers", "", field)
         if selector.instance_id is not None and pods and all(instance_of_pod(leaf, pod) is None for pod in pods):
             yield _differs(f"no pod of {leaf.name} tells its instance", "", field)
 
 
 def _strays(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:
-    through = {_kind_between(evidence, pod) for group in members.groups for pod in group.pods}
-    known = {pod_set.component for group in members.groups for pod_set in group.sets}
+    through, known = set[str](), set[str]()
+    for group in members.groups:
+        through.update(_kind_between(evidence, pod) for pod in group.pods)
+        known.update(pod_set.component for pod_set in group.sets)
     strays = grouped((_kind_between(evidence, pod), pod) for pod in filter(is_active, members.strays))
     for kind, pods in strays.items():
         detail = f"{count(len(pods), 'pod')}, such as {get(pods[0], ('metadata', 'name'))}"
@@ -206,11 +212,8 @@ def _strays(definition: Definition, evidence: Evidence, members: Members) -> Ite
             continue
         # A component that selects them, and whose template the object does not seem to have.
         lacking = [leaf.name for leaf in components_of(definition, pods[0]) if leaf.name not in known]
-        yield _differs(
-            "pods belong to no component of the definition",
-            detail,
-            pod_field(definition, lacking[0]) if len(lacking) == 1 else "spec.structureDefinition.childComponents",
-        )
+        field = pod_field(definition, *lacking) if len(lacking) == 1 else "spec.structureDefinition.childComponents"
+        yield _differs("pods belong to no component of the definition", detail, field)
 
 
 def _kind_between(evidence: Evidence, pod: Object) -> str:

@@ -118,16 +118,19 @@ class Evidence:
 
         An object that names the workload as its owner only to be deleted with it may have separate pods.
         """
-        uid = get(self.object, ("metadata", "uid"))
-        highest = ((pod, (pod, *self.owners_of(pod))[-1]) for pod in self.pods)
-        return (
-            tuple(pod for pod, top in highest if uid in (get(top, ("metadata", "uid")), *_controllers(top)))
-            or self.pods
-        )
+        uid, own = get(self.object, ("metadata", "uid")), []
+        for pod in self.pods:
+            *_, top = pod, *self.owners_of(pod)
+            if uid in (get(top, ("metadata", "uid")), *_controllers(top)):
+                own.append(pod)
+        return tuple(own) or self.pods
 
     def owner_of(self, obj: Object) -> Object | None:
         """Return the pod or object between that controls a pod or an object between, None if the workload does."""
-        return next((self._owners_by_uid[uid] for uid in _controllers(obj) if uid in self._owners_by_uid), None)
+        for uid in _controllers(obj):
+            if uid in self._owners_by_uid:
+                return self._owners_by_uid[uid]
+        return None
 
     def owners_of(self, pod: Object) -> list[Object]:
         """Return the objects between a pod and the workload, the nearest first."""
@@ -143,28 +146,30 @@ class Evidence:
     @cached_property
     def edited(self) -> float:
         """The time of the last write to the spec, 0 for none after the object was created."""
+        if generation(self.object) == 1:
+            return 0
         entries = objects_in(get(self.object, ("metadata", "managedFields")))
-        times = (time_of(entry.get("time")) for entry in entries if get(entry, ("fieldsV1", "f:spec")))
-        return 0 if generation(self.object) == 1 else max(times, default=0)
+        return max((time_of(entry.get("time")) for entry in entries if get(entry, ("fieldsV1", "f:spec"))), default=0)
 
     @cached_property
     def is_growing(self) -> bool:
         """Whether an object between has fewer pods than it is to have."""
-        counts = ((get(owner, ("spec", "replicas")), get(owner, ("status", "replicas"), 0)) for owner in self.owners)
-        return any(
-            isinstance(desired, int) and isinstance(number, int) and number < desired for desired, number in counts
-        )
+        for owner in self.owners:
+            desired, number = get(owner, ("spec", "replicas")), get(owner, ("status", "replicas"), 0)
+            if isinstance(desired, int) and isinstance(number, int) and number < desired:
+                return True
+        return False
 
     @cached_property
     def container_names(self) -> frozenset[JSON]:
         """The names of everything that looks like a container in the workload's spec and in looked-up objects."""
-        return frozenset(
-            value["name"]
-            for _, value in parts_within([self.object.get("spec"), *self.looked_up])
-            if isinstance(value, dict)
-            and isinstance(value.get("name"), str)
-            and ("image" in value or "resources" in value)
-        )
+        names = set()
+        for _, value in parts_within([self.object.get("spec"), *self.looked_up]):
+            if isinstance(value, dict) and ("image" in value or "resources" in value):
+                name = value.get("name")
+                if isinstance(name, str):
+                    names.add(name)
+        return frozenset(names)
 
     @cached_property
     def _owners_by_uid(self) -> Mapping[JSON, Object]:
@@ -190,10 +195,13 @@ def reads_of_evidence(definition: Definition) -> Projection:
             spec.at(containers).each().take("name")
     for leaf in definition.leaves:
         selector = leaf.selector
-        for name in selector.component_type.labels if selector.component_type else ():
-            pod.at("metadata", "labels", name).mark()
-        keys = (selector.component_type and selector.component_type.key, selector.instance_id)
-        take_outputs(pod, *(key.query for key in keys if key))
+        if selector.component_type:
+            for name in selector.component_type.labels:
+                pod.at("metadata", "labels", name).mark()
+            if selector.component_type.key:
+                take_outputs(pod, selector.component_type.key.query)
+        if selector.instance_id:
+            take_outputs(pod, selector.instance_id.query)
     return whole
 
 
@@ -263,9 +271,9 @@ def is_ready(pod: Object, until: float, *, ready: bool = True) -> bool:
 
 def failure_of(pod: Object) -> str:
     """Return why a container of a pod cannot run, or ""."""
-    reasons = (
-        get(container, ("state", "waiting", "reason"))
-        for name in ("initContainerStatuses", "containerStatuses")
-        for container in objects_in(get(pod, ("status", name)))
-    )
-    return next((str(reason) for reason in reasons if reason not in _STARTING), "")
+    for name in ("initContainerStatuses", "containerStatuses"):
+        for container in objects_in(get(pod, ("status", name))):
+            reason = get(container, ("state", "waiting", "reason"))
+            if reason not in _STARTING:
+                return str(reason)
+    return ""

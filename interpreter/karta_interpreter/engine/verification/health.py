@@ -38,11 +38,12 @@ _HEALTHY: Final = {_READY: True, _SUCCEEDED: True, _STOPPED: True, _WAITING: Tru
 
 def judge_health(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:
     """Compare the health of the object with the state of its pods."""
-    is_healthy = interpret(definition, Call(Operation.INTERPRET_HEALTH, evidence.object), reader=evidence.reader)[
-        "healthy"
-    ]
+    call = Call(Operation.INTERPRET_HEALTH, evidence.object)
+    is_healthy = interpret(definition, call, reader=evidence.reader)["healthy"]
     sets = [own for group in members.groups for own in group.sets]
-    replicas = sum(own.replicas for own in sets) if sets and definition.answers(Operation.INTERPRET_REPLICA) else None
+    replicas = None
+    if sets and definition.answers(Operation.INTERPRET_REPLICA):
+        replicas = sum(own.replicas for own in sets)
     # Pods that end belong to jobs, which an object without a count starts at times that nobody knows.
     starts = replicas is None and any(get(own.template, _RESTART) not in (None, "Always") for own in sets)
     state = _state(definition, evidence, replicas, starts=starts)
@@ -50,20 +51,16 @@ def judge_health(definition: Definition, evidence: Evidence, members: Members) -
         return
     doubt = next((doubt for holds, doubt in _doubts(definition, evidence, state, replicas) if holds), "")
     reason = ", but ".join(filter(None, (f"{'healthy' if is_healthy else 'unhealthy'}, and {state}", doubt)))
-    failures = [failure for pod in evidence.active if (failure := failure_of(pod))]
-    decider = (
-        "metadata.annotations.karta-interpreter.io/health"
-        if definition.annotations.health
-        else field_of(definition, definition.root.name, "statusDefinition.statusMappings")
-    )
-    verdict, field = (Verdict.UNJUDGED, "") if doubt or state == _UNCLEAR else (Verdict.DIFFERS, decider)
-    yield Judgement(
-        Question.HEALTH,
-        verdict,
-        reason,
-        "; ".join([*failures[:1], f"its status: {', '.join(match_status(definition, evidence.object).matched)}"]),
-        field,
-    )
+    failures = [*filter(None, map(failure_of, evidence.active))]
+    status = f"its status: {', '.join(match_status(definition, evidence.object).matched)}"
+    detail = "; ".join([*failures[:1], status])
+    if doubt or state == _UNCLEAR:
+        yield Judgement(Question.HEALTH, Verdict.UNJUDGED, reason, detail)
+        return
+    field = field_of(definition, definition.root.name, "statusDefinition.statusMappings")
+    if definition.annotations.health:
+        field = "metadata.annotations.karta-interpreter.io/health"
+    yield Judgement(Question.HEALTH, Verdict.DIFFERS, reason, detail, field)
 
 
 def _state(definition: Definition, evidence: Evidence, replicas: int | None, *, starts: bool) -> str:
@@ -113,12 +110,11 @@ def _doubts(
 
 def _tells_failure(evidence: Evidence) -> bool:
     """Return whether a status shows that the whole workload has failed, not one of many parts."""
-    status = evidence.object.get("status") or {}
-    conditions = {
-        name: part
-        for name, part in status.items()
-        if not any(isinstance(below, dict) for below in (part.values() if isinstance(part, dict) else ()))
-    }
+    conditions = {}
+    for name, part in (evidence.object.get("status") or {}).items():
+        has_parts = isinstance(part, dict) and any(isinstance(below, dict) for below in part.values())
+        if not has_parts:
+            conditions[name] = part
     return _tells(conditions, counts=False)
 
 
@@ -130,11 +126,15 @@ def _tells(status: JSON, *, counts: bool = True) -> bool:
         is_bad, is_good = bool(_FAILURE.search(name)), bool(_WELL.search(name))
         if isinstance(value, dict) and isinstance(value.get("type"), str):
             holds = {"True": 1, "False": 0}.get(str(value.get("status")))
-            pending += [(value["type"], holds)] if counts else [("", value["type"])] if holds else []
+            if counts:
+                pending.append((value["type"], holds))
+            elif holds:
+                pending.append(("", value["type"]))
         elif (isinstance(value, str) and name not in ("message", "type") and _FAILURE.search(value)) or (
             counts and type(value) is int and (value if is_bad else is_good and not value)
         ):
             return True
-        pending += [(name if isinstance(step, int) else step, below) for step, below in parts_of(value)]
+        for step, below in parts_of(value):
+            pending.append((name if isinstance(step, int) else step, below))
     # Go leaves out a count of 0.
     return counts and isinstance(status, dict) and "replicas" in status and not any("eady" in key for key in status)

@@ -48,15 +48,9 @@ def _judged(definition: Definition, evidence: Evidence, group: MemberGroup) -> I
     amounts = [requirements.resource_request for requirements in requirements_of_sets]
     pods = [pod for pod in group.pods if is_active(pod)]
     # A pod from before the last edit may be of another template if something newer requests what is answered.
-    templates = (
-        template
-        for pod in pods
-        for template in (
-            None if evidence.is_outdated(pod) else _as_given(pod, group),
-            *(get(owner, ("spec", "template")) for owner in evidence.owners_of(pod)),
-        )
+    is_rolling = cache(
+        lambda: any(_requests(template).resource_request in amounts for template in _newer(evidence, group, pods))
     )
-    is_rolling = cache(lambda: any(part and _requests(part).resource_request in amounts for part in templates))
     causes: dict[Judgement, list[str]] = {}
     for pod in pods:
         pod_as_answered = _as_given(pod, group)
@@ -65,13 +59,20 @@ def _judged(definition: Definition, evidence: Evidence, group: MemberGroup) -> I
             is_earlier = evidence.is_outdated(pod) and is_rolling()
             for cause in _REPLACED if is_earlier else _causes(definition, evidence, group, pod, pod_as_answered):
                 causes.setdefault(cause, []).append(_text(requests))
-    yield from (
-        cause._replace(
-            detail=f"{group.name}: {len(requested)} of {count(len(pods), 'pod')}, "
-            f"{_text(requirements_of_sets[0])} answered, {requested[0]} requested"
-        )
-        for cause, requested in causes.items()
-    )
+    answered = _text(requirements_of_sets[0])
+    for cause, requested in causes.items():
+        share = f"{len(requested)} of {count(len(pods), 'pod')}"
+        yield cause._replace(detail=f"{group.name}: {share}, {answered} answered, {requested[0]} requested")
+
+
+def _newer(evidence: Evidence, group: MemberGroup, pods: list[Object]) -> Iterator[Object]:
+    """Yield the pods from after the last edit, and the templates of the objects between."""
+    for pod in pods:
+        if not evidence.is_outdated(pod):
+            yield _as_given(pod, group)
+        for owner in evidence.owners_of(pod):
+            if template := get(owner, ("spec", "template")):
+                yield template
 
 
 def _is_elsewhere(definition: Definition, group: MemberGroup) -> bool:
@@ -100,13 +101,15 @@ def _causes(
     whole = pod_field(definition, component, "containersPath", "containerPath", "resourcesPath")
     amounts = pod_field(definition, component, "resourcesPath", "containerPath", "containersPath")
     texts = [query.text for leaf in definition.leaves if leaf.name == component for query in leaf.pod_queries.values()]
-    different = [key for key in sorted(ours.keys() | theirs.keys()) if (ours.get(key) or {}) != (theirs.get(key) or {})]
+    different = [key for key in sorted(ours.keys() | theirs.keys()) if ours.get(key, {}) != theirs.get(key, {})]
     for key in different:
         answered, requested, (kind, name) = ours.get(key), theirs.get(key), key
         what = f"container {name}" if name else "a container without a name"
         is_ours = any(f'"{name}"' in text for text in texts) or name in evidence.container_names
         if answered is None and not is_ours:
-            by = "the operator" if key in of_owner else "a webhook" if template else "a webhook or the operator"
+            by = "a webhook" if template else "a webhook or the operator"
+            if key in of_owner:
+                by = "the operator"
             container = f"{{name: {json.dumps(name)}, resources: {{requests: {json.dumps(requested or {})}}}}}"
             yield _differs(
                 f"{what}, {_amounts_text(requested)}, added by {by}, is not counted",
@@ -155,23 +158,22 @@ def _as_given(pod: Object, group: MemberGroup) -> Object:
     spec, template = pod.get("spec") or {}, group.sets[0].template
     if "overhead" in spec and get(template, ("spec", "overhead")) is None:
         spec = {name: value for name, value in spec.items() if name != "overhead"}
-    added = {
-        (container, f"{section}s", name.strip())
-        for names, section, container in _LIMIT_RANGE.findall(annotation(pod, "kubernetes.io/limit-ranger") or "")
-        for name in names.removeprefix("LimitRanger plugin set").split(",")
-    }
+    added = set()
+    for names, section, container in _LIMIT_RANGE.findall(annotation(pod, "kubernetes.io/limit-ranger") or ""):
+        for name in names.removeprefix("LimitRanger plugin set").split(","):
+            added.add((container, f"{section}s", name.strip()))
     if added:
-        lists = {
-            kind: [_without(container, added) for container in objects_in(spec.get(kind))] for kind in CONTAINER_LISTS
-        }
-        spec = {**spec, **{kind: containers for kind, containers in lists.items() if containers}}
+        spec = {**spec}
+        for kind in CONTAINER_LISTS:
+            if containers := objects_in(spec.get(kind)):
+                spec[kind] = [_without(container, added) for container in containers]
     return {"spec": spec}
 
 
 def _without(container: Object, added: set[tuple[str, str, str]]) -> Object:
-    sections = {
-        section: {name: value for name, value in amounts.items() if (container.get("name"), section, name) not in added}
-        for section, amounts in (container.get("resources") or {}).items()
-        if isinstance(amounts, dict)
-    }
+    sections = {}
+    for section, amounts in (container.get("resources") or {}).items():
+        if isinstance(amounts, dict):
+            own = container.get("name"), section
+            sections[section] = {name: value for name, value in amounts.items() if (*own, name) not in added}
     return {**container, "resources": sections}

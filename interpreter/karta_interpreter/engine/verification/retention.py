@@ -35,6 +35,7 @@ _FIELD: Final = "metadata.annotations.karta-interpreter.io/retain"
 # Managers that write fields of the template, before Karmada does or without it.
 _PEOPLE: Final = ("kubectl", "helm", "argocd", "kustomize-controller", "before-first-apply")
 
+_UNCHANGED: Final = ("apiVersion", "kind", "metadata", "status")
 _Owned = Sequence[Object]
 
 
@@ -67,10 +68,13 @@ def template_of(
     keeper = first.manager if written == inf else ""
 
     # What was there when Karmada last wrote is in the template, or kept. A person who writes later fights.
-    people = [writer.manager.startswith(_PEOPLE) and writer.time <= written for writer, _ in owned]
-    are_ours = [writer.manager == keeper or is_person for (writer, _), is_person in zip(owned, people, strict=True)]
-    ours = [fields for (_, fields), is_ours in zip(owned, are_ours, strict=True) if is_ours]
-    theirs = [pair for pair, is_ours in zip(owned, are_ours, strict=True) if not is_ours]
+    ours, theirs = list[Object](), list[tuple[Writer, Object]]()
+    for writer, fields in owned:
+        is_person = writer.manager.startswith(_PEOPLE) and writer.time <= written
+        if writer.manager == keeper or is_person:
+            ours.append(fields)
+        else:
+            theirs.append((writer, fields))
     others = [fields for _, fields in theirs]
     desired = _template(observed, ours, others, schema)
     if _containers(definition, desired) != _containers(definition, observed):
@@ -89,31 +93,24 @@ def _containers(definition: Definition, obj: Object) -> list[tuple[str, bool]] |
 
 
 def _judged(definition: Definition, observed: Object, difference: FieldDifference) -> Judgement:
-    manager, field = difference.writer.manager if difference.writer else "another manager", difference.field
+    field, manager = difference.field, difference.writer.manager if difference.writer else "another manager"
     if difference.ours is NOTHING:  # the template may have the field in another form
         if AMOUNT.search(field):
             reason = f"{manager} writes {field}, which may be the template's amount in another form"
             return Judgement(Question.RETAIN, Verdict.UNJUDGED, reason)
-        retained_paths = (path for rule in definition.annotations.retain for path in paths_read(rule.place, observed))
-        if any(field_of(path).startswith(f"{field}[") for path in retained_paths):
-            reason = f"{manager} writes {field}, a list that may be the template's, of which Retain keeps fields"
-            return Judgement(Question.RETAIN, Verdict.UNJUDGED, reason)
-    return Judgement(
-        Question.RETAIN,
-        Verdict.DIFFERS,
-        f"{manager} writes {field}, and Retain does not keep it",
-        "",
-        _FIELD,
-        "" if definition.scripts.of(Operation.RETAIN) else retain_line(difference),
-    )
+        for rule in definition.annotations.retain:
+            if any(field_of(path).startswith(f"{field}[") for path in paths_read(rule.place, observed)):
+                reason = f"{manager} writes {field}, a list that may be the template's, of which Retain keeps fields"
+                return Judgement(Question.RETAIN, Verdict.UNJUDGED, reason)
+    reason = f"{manager} writes {field}, and Retain does not keep it"
+    line = "" if definition.scripts.of(Operation.RETAIN) else retain_line(difference)
+    return Judgement(Question.RETAIN, Verdict.DIFFERS, reason, "", _FIELD, line)
 
 
 def _template(observed: Object, ours: _Owned, theirs: _Owned, schema: Object, *, keeps_lists: bool = False) -> Object:
     """Return the object without what only others own, except for metadata and status."""
-    unchanged = {
-        name: value for name, value in observed.items() if name in ("apiVersion", "kind", "metadata", "status")
-    }
-    fields = {name: value for name, value in observed.items() if name not in unchanged}
+    fields = {**observed}
+    unchanged = {name: fields.pop(name) for name in _UNCHANGED if name in fields}
     return {**unchanged, **_without(fields, ours, theirs, schema, keeps_lists=keeps_lists)}
 
 
@@ -127,7 +124,8 @@ def _without(value: JSON, ours: _Owned, theirs: _Owned, schema: Object, *, keeps
         return value
     entries, required = [], schema.get("required")
     for step, key in steps:
-        own, other = ([fields[key] for fields in owned if key in fields] for owned in (ours, theirs))
+        own = [fields[key] for fields in ours if key in fields]
+        other = [fields[key] for fields in theirs if key in fields]
         part = value[step]
         is_whole_list = isinstance(part, list) and not any(other)
         if own and other:
