@@ -105,6 +105,28 @@ def test_warnings_about_pods(define: Define, group: dict[str, Any], obj: dict[st
     assert all(fact.severity is Severity.WARNING for fact in found)
 
 
+@rows(
+    ("gvk", "spec", "note"),
+    [
+        pytest.param(
+            GVK("ray.io", "v1", "RayCluster"),
+            {"workerGroupSpecs": [{"groupName": "a", "replicas": 2, "template": pods()}]},
+            "head: no pods at spec.headGroupSpec.template; spec.headGroupSpec is required (KubeRay 1.7)",
+            id="the workers alone would be counted without a word",
+        ),
+        pytest.param(
+            GVK("ray.io", "v1", "RayCluster"), {"headGroupSpec": {"template": pods()}}, "", id="no worker is fine"
+        ),
+    ],
+)
+def test_required_field_without_which_there_are_no_pods_is_named(gvk: GVK, spec: dict[str, Any], note: str) -> None:
+    entry = find_in_catalogue(gvk)
+    assert entry
+    obj = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": {"name": "a"}, "spec": spec}
+    notes = [fact.note for fact in warnings_about(entry.definition, obj) if fact.rule == "pods-not-found"]
+    assert notes == ([note] if note else [])
+
+
 def test_object_that_names_none_of_the_objects_that_its_pods_come_from_is_told_so() -> None:
     entry = find_in_catalogue(GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob"))
     assert entry

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final
 
-from karta_interpreter.base.k8s import Object, Path
+from karta_interpreter.base.k8s import Object, Path, field_path, get
 from karta_interpreter.definitions.karta import Definition, PodSpec, PodTemplate
 from karta_interpreter.definitions.openapi.catalogue import POD_TEMPLATES, catalogue_schemas
 from karta_interpreter.definitions.openapi.objects import misfits
@@ -54,3 +54,15 @@ def _pods_read(definition: Definition, obj: Object, pods: CustomKind) -> Mapping
             if reading.location:
                 places[reading.location.path] = CustomKind(pods.crd, pods.gvk, schemas[type(component.pods)])
     return places
+
+
+def required_field(definition: Definition, path: Path, obj: Object) -> str:
+    """Return the words about the first field on a path that an object lacks and its kind requires, "" without one."""
+    kind = catalogue_schemas().get(definition.gvk)
+    if kind is None:
+        return ""
+    for end in range(1, len(path) + 1):
+        if get(obj, path[:end]) is None:
+            is_required = path[end - 1] in schema_at(kind.schema, path[: end - 1]).get("required", ())
+            return f"{field_path(path[:end])} is required ({kind.crd})" if is_required else ""
+    return ""

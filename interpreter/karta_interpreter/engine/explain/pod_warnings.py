@@ -11,6 +11,7 @@ from karta_interpreter.definitions.karta import ComponentRules, Definition, PodS
 from karta_interpreter.engine.evaluation import absences, instance_templates, positions, unknown_requests
 from karta_interpreter.engine.explain.count_warnings import COUNT_WITHOUT_PODS, count_warnings
 from karta_interpreter.engine.explain.explanation import Fact, Place
+from karta_interpreter.engine.explain.misfits import required_field
 from karta_interpreter.engine.explain.reading import (
     MOST_NAMED,
     Reading,
@@ -44,7 +45,11 @@ def pod_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
         for fact in count_warnings(definition, component, obj, pods, template_readings):
             is_counted = is_counted or fact.rule == COUNT_WITHOUT_PODS
             yield fact
-    warnings = [_not_found(definition, obj, part) for part in missing if _has_instances(part[0], obj)]
+    warnings = list[Fact]()
+    for part in missing:
+        required = _required(definition, obj, part[2])
+        if required or _has_instances(part[0], obj):
+            warnings.append(_not_found(definition, obj, part, required))
     # A part without pods is usual. An object without any pods is worth a warning, unless a script counts them.
     is_told = is_counted or warnings or Operation.INTERPRET_REPLICA in definition.annotations.lua.operations
     if missing and not is_told and len(missing) == len(definition.leaves):
@@ -58,9 +63,18 @@ def _has_instances(component: ComponentRules, obj: Object) -> bool:
     return bool(readings(component.instance_ids, obj)) and counts != {0}
 
 
-def _not_found(definition: Definition, obj: Object, part: _PodField) -> Fact:
+def _required(definition: Definition, obj: Object, query: Query) -> str:
+    """Return the words about a required field without which an expression finds no pods, "" without one."""
+    for path in islice(paths_read(query, obj), MOST_NAMED):
+        words = required_field(definition, path, obj)
+        if words:
+            return words
+    return ""
+
+
+def _not_found(definition: Definition, obj: Object, part: _PodField, required: str) -> Fact:
     component, field, query = part
-    note = f"{component.name}: no pods at {_looked(query, obj)}"
+    note = f"{component.name}: no pods at {_looked(query, obj)}{'; ' if required else ''}{required}"
     return about(definition, component, field, query, _NOT_FOUND, note)
 
 
