@@ -3,6 +3,7 @@
 import json
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from operator import attrgetter
 from typing import Final
 
@@ -26,13 +27,11 @@ def outcomes_table(outcomes: Iterable[CallOutcome]) -> str:
     for outcome in outcomes:
         if outcome.results is None:
             same = first.setdefault(outcome.error, outcome.call.operation)
-            lines = [
-                click.style(line, fg="red")
-                for line in _wrap(f"error: {outcome.error if same == outcome.call.operation else f'as for {same}'}")
-            ]
+            reason = outcome.error if same == outcome.call.operation else f"as for {same}"
+            lines = [click.style(line, fg="red") for line in _wrap(f"error: {reason}")]
         else:
             answer = _LINES[outcome.call.operation](outcome, outcome.results) or ["no change"]
-            lines = [piece for line in answer for piece in _wrap(line)]
+            lines = [*chain.from_iterable(map(_wrap, answer))]
         rows += [["" if number else str(outcome.call.operation), line] for number, line in enumerate(lines)]
     return table(rows, header=["OPERATION", "ANSWER"])
 
@@ -65,7 +64,7 @@ def _components(_: CallOutcome, results: Results) -> list[str]:
 def _pods(number: int, requires: JSON) -> str:
     request = (requires or {}).get("resourceRequest") or {}
     amounts = ", ".join(f"{name} {quantity}" for name, quantity in request.items())
-    return f"{count(number, 'pod')}, {f'{amounts} each' if amounts else 'no resource requests'}"
+    return f"{count(number, 'pod')}, {amounts} each" if amounts else f"{count(number, 'pod')}, no resource requests"
 
 
 def _status(_: CallOutcome, results: Results) -> list[str]:
@@ -110,7 +109,7 @@ def changes(before: JSON, after: JSON) -> list[str]:
 def _change(old: JSON, new: JSON) -> str:
     if old is NOTHING:
         return f"{short(new)} (new)"
-    return f"{short(old)} {'(removed)' if new is NOTHING else f'-> {short(new)}'}"
+    return f"{short(old)} (removed)" if new is NOTHING else f"{short(old)} -> {short(new)}"
 
 
 def short(value: JSON) -> str:

@@ -69,23 +69,24 @@ def operation_named(name: str) -> Operation:
     """
     supported = {operation.lower(): operation for operation in ORDER}.get(name.lower())
     if supported is None:
-        suggestion = closest(
-            name.lower().removeprefix(_PREFIX), (operation.lower().removeprefix(_PREFIX) for operation in ORDER)
-        )
-        full = (
-            "Give one, or none to ask all of them. "
-            if "," in name
-            else next(
-                (
-                    f"Did you mean {operation}? "
-                    for operation in ORDER
-                    if OF_SCRIPTS.get(name) == operation or (suggestion and operation.lower().endswith(suggestion))
-                ),
-                "",
-            )
-        )
-        raise UsageProblem(f"error: operation {name} is not supported. {full}Use one of: {', '.join(ORDER)}")
+        hint = ""
+        if "," in name:
+            hint = "Give one, or none to ask all of them. "
+        elif near := _near(name):
+            hint = f"Did you mean {near}? "
+        raise UsageProblem(f"error: operation {name} is not supported. {hint}Use one of: {', '.join(ORDER)}")
     return supported
+
+
+def _near(name: str) -> str:
+    """Return the operation that a name of karmadactl's or a typo means, or else ""."""
+    suggestion = closest(
+        name.lower().removeprefix(_PREFIX), (operation.lower().removeprefix(_PREFIX) for operation in ORDER)
+    )
+    for operation in ORDER:
+        if OF_SCRIPTS.get(name) == operation or (suggestion and operation.lower().endswith(suggestion)):
+            return operation
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +111,14 @@ class Arguments:
         components: Mapping[str, int] | None,
     ) -> Self:
         """Read the objects and the items of files. ``filenames`` has the definitions of their kinds."""
-        template, member = (
-            None if path is None else read_object(path, lambda: kinds_of(filenames)) for path in (desired, observed)
-        )
-        arguments = cls(template, member, None if items is None else read_items(items), replicas, components)
+        template = member = status = None
+        if desired is not None:
+            template = read_object(desired, lambda: kinds_of(filenames))
+        if observed is not None:
+            member = read_object(observed, lambda: kinds_of(filenames))
+        if items is not None:
+            status = read_items(items)
+        arguments = cls(template, member, status, replicas, components)
         if template and member and full_name(template.get("metadata")) != full_name(member.get("metadata")):
             names = f"{named(template)}, and the observed one {named(member)}"
             say(escaped(f"warning: the desired object is {names}"), err=True)
@@ -145,9 +150,10 @@ class Arguments:
 
     def missing(self, operation: Operation) -> str:
         """Return the option that an operation about an object lacks, or "" if it has all."""
-        return next(
-            (option for option, field in _NEEDED.get(operation, {}).items() if getattr(self, field) is None), ""
-        )
+        for option, field in _NEEDED.get(operation, {}).items():
+            if getattr(self, field) is None:
+                return option
+        return ""
 
     def _call(self, operation: Operation) -> Call:
         objects = [obj for obj in (self.desired, self.observed) if obj is not None]
@@ -234,12 +240,10 @@ def _reason(definition: Definition, call: Call) -> str:
     if definition.annotations.health is not None:
         return "by the definition's annotation health"
     match, rules = match_status(definition, call.object), definition.status
-    return (
-        f"status {', '.join(match.matched)}"
-        if match.matched != (Status.UNDEFINED,)
-        else absent_status(call.object)
-        if not call.object.get("status")
-        else f"status Undefined: no phase at {rules.phase.text:.60}"
-        if rules and rules.phase and not match.phase
-        else "status Undefined"
-    )
+    if match.matched != (Status.UNDEFINED,):
+        return f"status {', '.join(match.matched)}"
+    if not call.object.get("status"):
+        return absent_status(call.object)
+    if rules and rules.phase and not match.phase:
+        return f"status Undefined: no phase at {rules.phase.text:.60}"
+    return "status Undefined"

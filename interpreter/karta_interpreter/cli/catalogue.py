@@ -38,10 +38,12 @@ def list_command(kinds: tuple[str, ...], output: str, **source_options: Unpack[S
 
     OPERATIONS counts the operations that are registered with Karmada: those that add something to its own answers.
     """
-    is_whole = _is_own(source_options) and not kinds
-    catalogue: list[Object] = json.loads(SUMMARIES.read_text(encoding="utf-8")) if is_whole else []
-    entries, problems = ([], ()) if is_whole else _entries(kinds, source_options)
-    summaries = catalogue or list(map(summarize, entries))
+    summaries, problems = list[Object](), tuple[Quarantined, ...]()
+    if _is_own(source_options) and not kinds:
+        summaries = json.loads(SUMMARIES.read_text(encoding="utf-8"))
+    else:
+        entries, problems = _entries(kinds, source_options)
+        summaries = list(map(summarize, entries))
     rows = [
         [
             summary["apiVersion"],
@@ -99,7 +101,7 @@ def _is_own(sources: Sources) -> bool:
     return sources["catalogue"] and not (sources["filenames"] or sources["kartas"] or sources["overrides"])
 
 
-def _entries(kinds: Sequence[str], sources: Sources) -> tuple[list[ServedDefinition], Sequence[Quarantined]]:
+def _entries(kinds: Sequence[str], sources: Sources) -> tuple[list[ServedDefinition], tuple[Quarantined, ...]]:
     """Return the entries of the named kinds, and what cannot be used of the given files."""
     if _is_own(sources):
         return chosen(catalogue_entries(kinds), kinds), ()
@@ -148,24 +150,28 @@ _LABELS = {
 
 def children_text(description: Object) -> str:
     """Return the kinds of objects that the workload creates, each with its group."""
-    kinds = ((child["kind"], child["apiVersion"].rpartition("/")[0]) for child in description["additionalChildKinds"])
-    return ", ".join(f"{kind} ({group})" if group else kind for kind, group in kinds)
+    texts = list[str]()
+    for child in description["additionalChildKinds"]:
+        group = child["apiVersion"].rpartition("/")[0]
+        texts.append(f"{child['kind']} ({group})" if group else child["kind"])
+    return ", ".join(texts)
 
 
 def show_text(description: Object) -> str:
     """Return all facts about one kind: its operations, its components, its statuses."""
-    components = [
-        ([component["name"], label], value)
-        for component in description["components"]
-        for label, value in component_facts(component)
-    ]
+    facts, components = list[list[str]](), list[tuple[list[str], str]]()
+    for label, value in _facts(description):
+        facts += _wrapped(["", label], value)
+    for component in description["components"]:
+        components += [([component["name"], label], value) for label, value in component_facts(component)]
+    statuses = [([status["status"]], status["when"]) for status in description["statuses"]]
     sections = [
         f"{click.style(description['kind'], bold=True)} {description['apiVersion']}\n",
-        table([row for label, value in _facts(description) for row in _wrapped(["", label], value)]),
+        table(facts),
         _section(["COMPONENT", "FIELD", "VALUE"], components),
-        _section(["STATUS", "WHEN"], [([status["status"]], status["when"]) for status in description["statuses"]]),
+        _section(["STATUS", "WHEN"], statuses),
     ]
-    return "\n".join(section for section in sections if section)
+    return "\n".join(filter(None, sections))
 
 
 def _facts(description: Object) -> Iterator[tuple[str, str]]:
@@ -208,4 +214,6 @@ def _section(header: Sequence[str], rows: Iterable[tuple[list[str], str]]) -> st
 
 def _wrapped(cells: list[str], value: str) -> Iterator[list[str]]:
     lines = wrap(value, _WIDTH, max_lines=_MOST_LINES, placeholder=" …", break_long_words=False, break_on_hyphens=False)
-    yield from ([*(cells if number == 0 else [""] * len(cells)), line] for number, line in enumerate(lines))
+    for line in lines:
+        yield [*cells, line]
+        cells = [""] * len(cells)

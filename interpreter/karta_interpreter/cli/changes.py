@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,10 +26,10 @@ from karta_interpreter.cli.definitions import (
 from karta_interpreter.cli.files import STDIN, exists, is_path
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, say
-from karta_interpreter.definitions.karta import Known, catalogue_kinds
+from karta_interpreter.definitions.karta import Definition, Known, catalogue_kinds
 from karta_interpreter.definitions.sources import ORIGIN, SourceDefinitions, combine, find_in_catalogue
 from karta_interpreter.engine.explain import Fact, explain, outline
-from karta_interpreter.engine.operations import Call, Options
+from karta_interpreter.engine.operations import Call, Operation, Options
 from karta_interpreter.engine.suites import ERROR, SILENT, Answer, Difference, compare_answers
 
 CATALOGUE: Final = "catalogue"
@@ -53,21 +54,21 @@ class Side:
         for name in self._names:
             kinds = catalogue_kinds()
             if not any(_is_about(name, gvk) for gvk in kinds) and not is_path(name):
-                hint = (
-                    "Karmada's own scripts are files of its repository: name that folder (docs/migrate.md)"
-                    if name.lower() in ("karmada", "default", "builtin", "built-in", "native", "thirdparty")
-                    else did_you_mean(name, sorted({CATALOGUE, *(gvk.kind for gvk in kinds)}))
-                )
+                hint = did_you_mean(name, sorted({CATALOGUE, *(gvk.kind for gvk in kinds)}))
+                if name.lower() in ("karmada", "default", "builtin", "built-in", "native", "thirdparty"):
+                    hint = "Karmada's own scripts are files of its repository: name that folder (docs/migrate.md)"
                 raise UsageProblem(f"error: {name} is neither a file nor a kind of the catalogue; {hint}")
 
     def find(self, gvk: GVK) -> Interpreter | None:
         """Return the interpreter of a kind, or None if nothing answers for it. Findings about it go to stderr once."""
         if gvk not in self._interpreters:
             self._interpreters[gvk] = None
-            entry = find_in_catalogue(gvk) if any(_is_about(name, gvk) for name in self._names) else None
-            catalogue = [DefinitionFiles(SourceDefinitions((entry,)))] if entry else []
+            files = list(self._files)
+            is_named = any(_is_about(name, gvk) for name in self._names)
+            if is_named and (entry := find_in_catalogue(gvk)):
+                files.append(DefinitionFiles(SourceDefinitions((entry,))))
             with suppress(NoDefinition):
-                self._interpreters[gvk] = interpreter_of(gvk, [*self._files, *catalogue])
+                self._interpreters[gvk] = interpreter_of(gvk, files)
         return self._interpreters[gvk]
 
     @cached_property
@@ -124,33 +125,42 @@ def cause_of(
     if after is None or not after.is_asked(call.operation):
         return ""
     explanation = explain(after.entry.definition, call, options, reader=Known.of(references))
-    pointers = {json_pointer(difference.path) for difference in changed}
-    above = {beginning for pointer in pointers for beginning in _beginnings(pointer)}
-    facts = [
-        fact
-        for fact in explanation.facts
-        if fact.rule in _DECIDING
-        or (fact.field and fact.answer and (fact.answer in above or not pointers.isdisjoint(_beginnings(fact.answer))))
-    ]
+    facts = _facts_at({json_pointer(difference.path) for difference in changed}, explanation.facts)
+    fields = tuple[str, ...]()
+    if before:
+        changes = patch.changes(before.entry.definition.manifest, after.entry.definition.manifest)
+        fields = tuple(field_path(change.path) for change in changes)
+    if fields:
+        facts = [fact for fact in facts if fact.field.startswith(fields) or fact.rule in _DECIDING]
+    causes = list(map(_cause, facts))
+    if not facts:
+        definitions = [side.entry.definition for side in (before, after) if side]
+        causes = [field.removeprefix(_PREFIX) for field in _read_by(definitions, call.operation, fields)]
+    return "; ".join([*dict.fromkeys(causes)][:_MOST_CAUSES]) or explanation.definition
+
+
+def _facts_at(pointers: Collection[str], facts: Iterable[Fact]) -> list[Fact]:
+    """Return the facts that decide, and those about places that are at, above or below the pointers."""
+    above = set(chain.from_iterable(map(_beginnings, pointers)))
+    chosen, defaults = list[Fact](), list[Fact]()
+    for fact in facts:
+        if fact.rule in _DECIDING:
+            chosen.append(fact)
+        elif not (fact.field and fact.answer):
+            continue
+        elif fact.answer in above or any(beginning in pointers for beginning in _beginnings(fact.answer)):
+            (chosen if fact.expression else defaults).append(fact)
     # A part without an expression is a default. It is named only if there is nothing else.
-    facts = [fact for fact in facts if fact.expression or fact.rule in _DECIDING] or facts
-    changes = patch.changes(before.entry.definition.manifest, after.entry.definition.manifest) if before else ()
-    fields = tuple(field_path(change.path) for change in changes)
-    new = [fact for fact in facts if fact.field.startswith(fields) or fact.rule in _DECIDING]
-    texts = dict.fromkeys(map(_cause, new if fields else facts))
-    if not texts:
-        places = tuple(
-            fact.field
-            for side in (before, after)
-            if side
-            for fact in outline(side.entry.definition, call.operation).facts
-            if fact.field
-        )
-        read = [
-            field for field in fields if field.startswith(places) or any(place.startswith(field) for place in places)
-        ]
-        texts = dict.fromkeys(field.removeprefix(_PREFIX) for field in read or fields)
-    return "; ".join([*texts][:_MOST_CAUSES]) or explanation.definition
+    return chosen or defaults
+
+
+def _read_by(definitions: Iterable[Definition], operation: Operation, fields: Sequence[str]) -> Sequence[str]:
+    """Return the fields that the operation reads in one of the definitions, or else all."""
+    places = list[str]()
+    for definition in definitions:
+        places += [fact.field for fact in outline(definition, operation).facts if fact.field]
+    read = [field for field in fields if any(field.startswith(place) or place.startswith(field) for place in places)]
+    return read or fields
 
 
 def _beginnings(pointer: str) -> list[str]:
@@ -179,9 +189,14 @@ def print_changes(
     say(text, nl=False)
     for warning in warnings:
         say(one_line(f"warning: {warning}"), err=True)
-    outcome = f"{different} {'answers differ' if different != 1 else 'answer differs'}"
-    reasons = f", {known} with a reason known of Karmada's script" if known else ""
-    say(f"{questions}: {outcome if compared else 'nothing was compared'}{reasons}", err=True)
+    outcome = f"{different} answers differ"
+    if not compared:
+        outcome = "nothing was compared"
+    elif different == 1:
+        outcome = "1 answer differs"
+    if known:
+        outcome += f", {known} with a reason known of Karmada's script"
+    say(f"{questions}: {outcome}", err=True)
     if different or not compared:
         raise SystemExit(Problem.exit_code)
 
@@ -190,33 +205,41 @@ def difference_lines(changed: Sequence[Difference], *, full: bool) -> Iterator[s
     """Yield the lines that show the places, or one line for an operation that only one side answers."""
     # Below a path, the mark of an operation that one side does not answer is a text of the answers.
     if any(not difference.path and SILENT in difference[1:] for difference in changed):
-        is_new = changed[0].expected == SILENT
-        yield click.style(f"  {'answered now' if is_new else 'no longer answered'}", fg="green" if is_new else "red")
+        if changed[0].expected == SILENT:
+            yield click.style("  answered now", fg="green")
+        else:
+            yield click.style("  no longer answered", fg="red")
         return
     for difference in changed:
         if difference.path:
             yield f"  {field_path(difference.path)}"
-        values = (("-", "red", difference.expected), ("+", "green", difference.actual))
-        for sign, colour, value in (row for row in values if row[2] is not NOTHING):
-            # An error has no path. A text in an answer has quotes, so that "3" is not the number, and "" is seen.
-            is_error = isinstance(value, str) and not difference.path
-            text = value if is_error else json.dumps(value, ensure_ascii=False, sort_keys=True)
-            is_cut = len(text) > _EXCERPT and not (full or is_error)
-            shown = f"{text[:_EXCERPT]}… ({len(text)} characters: --full)" if is_cut else text
-            yield click.style(f"  {sign} {one_line(shown)}", fg=colour)
+        for sign, colour, value in (("-", "red", difference.expected), ("+", "green", difference.actual)):
+            if value is not NOTHING:
+                # An error has no path.
+                is_error = isinstance(value, str) and not difference.path
+                shown = value if is_error else _shown(value, full=full)
+                yield click.style(f"  {sign} {one_line(shown)}", fg=colour)
+
+
+def _shown(value: JSON, *, full: bool) -> str:
+    # A text in an answer has quotes, so that "3" is not the number, and "" is seen.
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    if full or len(text) <= _EXCERPT:
+        return text
+    return f"{text[:_EXCERPT]}… ({len(text)} characters: --full)"
 
 
 def differences_json(changed: Sequence[Difference]) -> list[JSON]:
     """Return the places as JSON."""
-    return [
-        {"path": format_path(difference.path)}
-        | {
-            side: value
-            for side, value in (("from", difference.expected), ("to", difference.actual))
-            if value is not NOTHING
-        }
-        for difference in changed
-    ]
+    places = list[JSON]()
+    for path, before, after in changed:
+        place: dict[str, JSON] = {"path": format_path(path)}
+        if before is not NOTHING:
+            place["from"] = before
+        if after is not NOTHING:
+            place["to"] = after
+        places.append(place)
+    return places
 
 
 _FIELD = re.compile(r"`([\w.]+)`")

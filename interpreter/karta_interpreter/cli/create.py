@@ -3,6 +3,7 @@
 import shlex
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -92,7 +93,7 @@ def _chosen(components: Components, names: Sequence[str]) -> Components:
 def _print(drafted: Draft, custom: CustomKind, title: str, crd: Object) -> None:
     text = draft_text(drafted, title)
     say(text, nl=False)
-    findings = [finding for loaded in load_documents(text, "draft") for finding in loaded.findings]
+    findings = [*chain.from_iterable(loaded.findings for loaded in load_documents(text, "draft"))]
     findings += contradictions(text, "draft", [crd])
     say(findings_text(findings), err=True, nl=False)
     say(escaped(f"{custom.gvk}: {count(drafted.checks, 'place')} to CHECK"), err=True)
@@ -133,10 +134,9 @@ def draft_text(draft: Draft, title: str) -> str:
     for index, line in enumerate(lines):
         prefix = " " * (len(line) - len(line.lstrip())) + "# "
         wrapper = textwrap.TextWrapper(WIDTH, initial_indent=prefix, subsequent_indent=prefix, break_on_hyphens=False)
-        written += [
-            *(comment for note in above.get(index, ()) for comment in wrapper.wrap(escaped(note, keep="\n"))),
-            line,
-        ]
+        for note in above.get(index, ()):
+            written += wrapper.wrap(escaped(note, keep="\n"))
+        written.append(line)
     return "".join(f"{line}\n" for line in written)
 
 
@@ -187,45 +187,61 @@ def suite_command(
     check_stdin((*filenames, *files, *paths, *observed))
     if not (paths := files + paths):
         raise UsageProblem(f"error: {NO_OBJECT}")
-    workloads, live = (
-        [without_server_fields(obj) for path in some for obj in read_objects(path, lambda: kinds_of(filenames))]
-        for some in (paths, observed)
-    )
+    workloads = _workloads(paths, filenames)
     if not workloads:
         raise Problem(f"error: {', '.join(paths)}: it contains no object{EMPTY}")
-    members = {named(obj): obj for obj in live}
+    members = {named(obj): obj for obj in _workloads(observed, filenames)}
     if strays := members.keys() - set(map(named, workloads)):
         raise UsageProblem(f"error: {', '.join(observed)}: no workload is {', '.join(sorted(strays))}")
     interpreters = {gvk: interpreter_for(gvk, filenames, []) for gvk in dict.fromkeys(map(GVK.of, workloads))}
     cases: dict[str, list[str]] = {}
     shared: dict[str, str] = {}  # the files of objects, by their content
     for workload in workloads:
-        for call, fields in _cases(
-            interpreters[GVK.of(workload)], workload, members.get(named(workload)), desired_replica
-        ):
-            places = {
-                key: shared.setdefault(to_authored_yaml(fields[key]), f"{OBJECTS}/{len(shared) + 1}.yaml")
-                for key in OBJECT_KEYS
-                if key in fields and output_dir is not None
-            }
-            cases.setdefault(f"{call.operation.lower()}.yaml", []).append(to_authored_yaml({**fields, **places}))
+        interpreter, member = interpreters[GVK.of(workload)], members.get(named(workload))
+        for call, fields in _cases(interpreter, workload, member, desired_replica):
+            case = fields if output_dir is None else _sharing(fields, shared)
+            cases.setdefault(f"{call.operation.lower()}.yaml", []).append(to_authored_yaml(case))
     texts = {name: "---\n".join(some) for name, some in cases.items()}
     if output_dir is None:
         say(Data("---\n".join(texts.values())), nl=False)
     else:
-        _write(
-            output_dir, texts | {file: text for text, file in shared.items()}, "print the cases and add them by hand"
-        )
+        files_of_objects = {file: text for text, file in shared.items()}
+        _write(output_dir, texts | files_of_objects, "print the cases and add them by hand")
     for gvk, interpreter in interpreters.items():
-        for note in never_found(interpreter.entry.definition, [obj for obj in workloads if GVK.of(obj) == gvk]):
+        of_kind = [obj for obj in workloads if GVK.of(obj) == gvk]
+        for note in never_found(interpreter.entry.definition, of_kind):
             say(one_line(f"warning: {gvk.kind}: {note}; correct the definition, or add an object"), err=True)
     number = count(sum(map(len, cases.values())), "case")
-    home = output_dir and home_of(output_dir / OBJECTS)
-    command = shlex.join([NAME, "test", str(home), *(part for name in filenames for part in ("-f", name))])
-    run = f"`{command}` runs them" if home != output_dir else "`test` runs them from a folder testdata beside the Karta"
     place = f" in {output_dir} ({listed(texts)})" if output_dir else ""
     advice = "correct what is wrong, and replace each TODO by the reason"
+    run = _how_to_run(output_dir, filenames)
     say(one_line(f"{number} with today's answers{place}: {advice}; {run}"), err=True)
+
+
+def _sharing(fields: Object, shared: dict[str, str]) -> Object:
+    """Return the fields of a case with the files of its objects. ``shared`` has the files by their content."""
+    case = dict(fields)
+    for key in OBJECT_KEYS:
+        if key in fields:
+            case[key] = shared.setdefault(to_authored_yaml(fields[key]), f"{OBJECTS}/{len(shared) + 1}.yaml")
+    return case
+
+
+def _workloads(paths: Sequence[str], filenames: Sequence[str]) -> list[Object]:
+    objects = list[Object]()
+    for path in paths:
+        objects += map(without_server_fields, read_objects(path, lambda: kinds_of(filenames)))
+    return objects
+
+
+def _how_to_run(output_dir: Path | None, filenames: Sequence[str]) -> str:
+    home = output_dir and home_of(output_dir / OBJECTS)
+    if home == output_dir:
+        return "`test` runs them from a folder testdata beside the Karta"
+    arguments = [NAME, "test", str(home)]
+    for name in filenames:
+        arguments += ["-f", name]
+    return f"`{shlex.join(arguments)}` runs them"
 
 
 def _cases(
@@ -242,11 +258,9 @@ def _cases(
     for call in Arguments(workload, member, items, replicas).calls():
         if interpreter.is_asked(call.operation):
             outcome = ask(interpreter, call)
-            output = (
-                {"error": outcome.error.removeprefix(outcome.place)}
-                if outcome.results is None
-                else dict(outcome.results)
-            )
+            output: Object = {"error": outcome.error.removeprefix(outcome.place)}
+            if outcome.results is not None:
+                output = dict(outcome.results)
             yield call, case_of(str(edit.get(workload, ("metadata", "name")) or "without a name"), call, output)
 
 

@@ -1,8 +1,9 @@
 """The definition and the scripts that answer for a kind, from the given files or from the catalogue."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict, TypeVar
 
@@ -96,9 +97,10 @@ class Interpreter:
         """The reason why an operation has no answer, in karmadactl's words if only scripts are given."""
         if not self.entry.definition.has_karta:
             return "rule is not enabled"
-        kind = self.entry.definition.gvk.kind
-        advice = f"; `catalogue export {kind}` prints it with the reason" if self.entry.origin == "catalogue" else ""
-        return f"the definition's annotation karta-interpreter.io/operations leaves it out{advice}"
+        reason = "the definition's annotation karta-interpreter.io/operations leaves it out"
+        if self.entry.origin != "catalogue":
+            return reason
+        return f"{reason}; `catalogue export {self.entry.definition.gvk.kind}` prints it with the reason"
 
 
 def read_definition_files(path: str) -> DefinitionFiles:
@@ -110,18 +112,24 @@ def read_definition_files(path: str) -> DefinitionFiles:
         folder = folder.read()
     else:
         # A path cannot have the two slashes of a scheme.
-        name = "stdin" if path == STDIN else path.rpartition("://")[2]
+        name = path.rpartition("://")[2]
+        if path == STDIN:
+            name = "stdin"
         file = DefinitionFile(Path(name)).holding(content)
         folder = replace(folder, files={file.path: file})
     layer = layer_of(folder)
-    customizations = tuple(customization for file in folder.files.values() for customization in _customizations(file))
-    places = {("not-a-karta", customization.source, customization.line) for customization in customizations}
-    broken = tuple(
-        quarantined  # a document that is not a Karta may be a customization
-        for quarantined in layer.quarantined
-        if places.isdisjoint((finding.rule, finding.source, finding.line) for finding in quarantined.findings)
+    files = tuple(folder.files.values())
+    customizations = tuple(chain.from_iterable(map(_customizations, files)))
+    places = {(customization.source, customization.line) for customization in customizations}
+    broken = tuple(quarantined for quarantined in layer.quarantined if not _is_at(quarantined, places))
+    return DefinitionFiles(replace(layer, quarantined=broken), customizations, files, path)
+
+
+def _is_at(broken: Quarantined, places: Collection[tuple[str, int]]) -> bool:
+    # A document that is not a Karta may be a customization.
+    return any(
+        finding.rule == "not-a-karta" and (finding.source, finding.line) in places for finding in broken.findings
     )
-    return DefinitionFiles(replace(layer, quarantined=broken), customizations, tuple(folder.files.values()), path)
 
 
 def read_existing(paths: Sequence[str]) -> list[DefinitionFiles]:
@@ -135,8 +143,15 @@ def read_existing(paths: Sequence[str]) -> list[DefinitionFiles]:
 
 def holds_objects(path: str) -> bool:
     """Return whether a path exists and has objects in it, but no definition."""
-    broken = read_definition_files(path).layer.quarantined
-    return {finding.rule for quarantined in broken for finding in quarantined.findings} == {"not-a-karta"}
+    findings = _findings_of(read_definition_files(path).layer.quarantined)
+    return {finding.rule for finding in findings} == {"not-a-karta"}
+
+
+def _findings_of(documents: Iterable[Quarantined | LoadedCustomization]) -> list[Finding]:
+    findings = list[Finding]()
+    for document in documents:
+        findings += document.findings
+    return findings
 
 
 def _customizations(file: DefinitionFile) -> Iterable[LoadedCustomization]:
@@ -154,12 +169,11 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
     Scripts of ``overrides`` take precedence over those in the given files. Findings that may be about this kind go to
     stderr.
     """
-    texts = (text for path in overrides for text in read_texts(path))
+    stronger = list[LoadedCustomization]()
+    for source, text in chain.from_iterable(map(read_texts, overrides)):
+        stronger += load_customizations(text, source)
     # Other objects are among them with a finding.
-    stronger = [customization for source, text in texts for customization in load_customizations(text, source)]
-    if unused := [
-        finding for customization in stronger if not customization.line for finding in customization.findings
-    ]:
+    if unused := _findings_of(customization for customization in stronger if not customization.line):
         say(findings_text(unused), err=True, nl=False)
         raise SystemExit(Problem.exit_code)
     if overrides and not stronger:
@@ -168,108 +182,107 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
         say(escaped(f"warning: the overrides have no script for {gvk}, only for {stronger[0].gvk}"), err=True)
     if paths:
         return interpreter_of(gvk, read_existing(paths), stronger)
-    entry = find_in_catalogue(gvk)
-    files = DefinitionFiles(SourceDefinitions((entry,) if entry else ()))
+    files = list[DefinitionFiles]()
+    if entry := find_in_catalogue(gvk):
+        files.append(DefinitionFiles(SourceDefinitions((entry,))))
     try:
-        return interpreter_of(gvk, [files], stronger)
+        return interpreter_of(gvk, files, stronger)
     except NoDefinition:
         raise NoDefinition(f"error: the catalogue has no definition for {gvk}; {_advice(gvk)}") from None
 
 
 def among_cases(paths: Iterable[str], gvk: GVK | None = None) -> str:
     """Return how to move a definition, or that of a kind, out of a suite in folders, "" without one."""
-    suites = (str(suite) for path in paths if Path(path).is_dir() for suite in find_suites(Path(path)))
-    found = (suite for suite in suites if any(gvk in (None, kind) for kind in kinds_of([suite])))
-    return next((f"move {suite} beside the folder testdata, which has only cases" for suite in found), "")
+    folders = (Path(path) for path in paths if Path(path).is_dir())
+    for suite in chain.from_iterable(map(find_suites, folders)):
+        kinds = kinds_of([str(suite)])
+        if kinds and gvk in (None, *kinds):
+            return f"move {suite} beside the folder testdata, which has only cases"
+    return ""
 
 
 def no_workload(obj: Object) -> str:
     """Return what to give instead of an object that is no workload, by its fields or its type. "" for any other."""
     kind, (what, is_object, _) = str(obj.get("kind")), other_file(obj).partition(", not a ")
-    return (
-        f"give the {kind} with -f, and an object of the kind that it is for as FILE"
-        if kind in DEFINITIONS
-        else "it is an object of Karmada itself: give the workload"
-        if str(obj.get("apiVersion")).partition("/")[0].endswith("karmada.io")
-        else "give one of its items, with its apiVersion and kind"
-        if kind.endswith("List")
-        else f"{what}: give an object of the kind that is meant, as `kubectl get KIND NAME -o yaml` prints it"
-        if is_object
-        else what
-    )
+    if kind in DEFINITIONS:
+        return f"give the {kind} with -f, and an object of the kind that it is for as FILE"
+    if str(obj.get("apiVersion")).partition("/")[0].endswith("karmada.io"):
+        return "it is an object of Karmada itself: give the workload"
+    if kind.endswith("List"):
+        return "give one of its items, with its apiVersion and kind"
+    if is_object:
+        return f"{what}: give an object of the kind that is meant, as `kubectl get KIND NAME -o yaml` prints it"
+    return what
 
 
 def _advice(gvk: GVK) -> str:
     if gvk.kind not in CORE_KINDS and (other := no_workload(gvk.type_meta)):
         return other
+    near = _near(gvk)
+    if gvk.api_version == "v1" and gvk.kind in CORE_KINDS:
+        exception = f", except for {near}" if near else ""
+        return f"kinds without pods need none{exception}"
+    return f"give one with -f, or did you mean {near}?" if near else "give one with -f"
+
+
+def _near(gvk: GVK) -> str:
+    """Return the catalogue's versions of a kind, or the closest kind of its group."""
     versions = {other.api_version for other in catalogue_kinds() if other.kind == gvk.kind}
-    near = (
-        closest(gvk.api_version, versions)
-        or " or ".join(
-            sorted(
-                name
-                for name in versions
-                # An API group that moved to another domain keeps the first part of its name.
-                if "." not in gvk.group or name.split(".")[0] == gvk.group.split(".")[0]
-            )
-        )
-        if versions
-        else closest(gvk.kind, {other.kind for other in catalogue_kinds() if other.group == gvk.group})
-    )
-    return (
-        f"kinds without pods need none{f', except for {near}' if near else ''}"
-        if gvk.api_version == "v1" and gvk.kind in CORE_KINDS
-        else f"give one with -f, or did you mean {near}?"
-        if near
-        else "give one with -f"
-    )
+    if not versions:
+        return closest(gvk.kind, {other.kind for other in catalogue_kinds() if other.group == gvk.group})
+    if near := closest(gvk.api_version, versions):
+        return near
+    if "." in gvk.group:
+        # An API group that moved to another domain keeps the first part of its name.
+        beginning = gvk.group.split(".")[0]
+        versions = {name for name in versions if name.split(".")[0] == beginning}
+    return " or ".join(sorted(versions))
 
 
 def interpreter_of(
     gvk: GVK, given: Sequence[DefinitionFiles], overrides: Iterable[LoadedCustomization] = ()
 ) -> Interpreter:
     """Return the definition of a kind in files that were read, and its scripts. Raises NoDefinition."""
-    weaker = _about(gvk, (customization for files in given for customization in files.customizations))
+    weaker = _about(gvk, chain.from_iterable(files.customizations for files in given))
     stronger = _about(gvk, overrides)
-    is_defined = any(gvk in _kinds(files) for files in given)
-    has_definitions = any(
-        [*_kinds(files)] or not all(map(_is_other_object, files.layer.quarantined)) for files in given
+    defined = set(chain.from_iterable(map(_kinds, given)))
+    has_definitions = bool(defined) or not all(
+        _is_other_object(broken) for files in given for broken in files.layer.quarantined
     )
     # In two steps, for two precedences: scripts of the given files over their Kartas, scripts of `overrides` over both.
-    layers = (
-        SourceDefinitions(
-            tuple(entry for entry in files.layer.entries if entry.definition.gvk == gvk),
-            tuple(
-                broken
-                for broken in files.layer.quarantined
-                if broken.gvk in (gvk, None) and not (has_definitions and _is_other_object(broken))
-            ),
-        )
-        for files in given
-    )
+    layers = [_layer_about(gvk, files.layer, has_definitions=has_definitions) for files in given]
     below = combine(layers, scripts_of(weaker))
     combined = combine([SourceDefinitions(tuple(below.entries.values()))], scripts_of(stronger))
     files_are_right = print_findings(below, combined)
     if gvk not in combined.entries:
-        defined = ", ".join(map(str, sorted({gvk for files in given for gvk in _kinds(files)})))
-        what = (
-            "the one that they have cannot be used: see above"
-            if is_defined
-            else f"they define {defined}"
-            if defined
-            else "there is none in them that can be used: correct what is named above, or give others with -f"
-            if not files_are_right
-            else "there is none in them; write that of the catalogue into the folder: "
-            f"`karta-interpreter catalogue export {gvk.api_version}/{gvk.kind} > FOLDER/karta.yaml`"
-            if gvk in catalogue_kinds()
-            else "there is none in them: give others with -f"
-        )
-        raise NoDefinition(
-            f"error: the given files have no definition for {gvk}; "
-            f"{among_cases((files.path for files in given), gvk) or no_workload(gvk.type_meta) or what}"
-        )
-    answered = frozenset(operation for customization in stronger for operation in customization.scripts.operations)
+        reason = among_cases((files.path for files in given), gvk) or no_workload(gvk.type_meta)
+        reason = reason or _why_undefined(gvk, defined, files_are_right=files_are_right)
+        raise NoDefinition(f"error: the given files have no definition for {gvk}; {reason}")
+    answered = frozenset[str]().union(*(customization.scripts.operations for customization in stronger))
     return Interpreter(combined.entries[gvk], _broken(weaker, answered) | _broken(stronger), files_are_right)
+
+
+def _layer_about(gvk: GVK, layer: SourceDefinitions, *, has_definitions: bool) -> SourceDefinitions:
+    broken = [quarantined for quarantined in layer.quarantined if quarantined.gvk in (gvk, None)]
+    if has_definitions:
+        broken = [quarantined for quarantined in broken if not _is_other_object(quarantined)]
+    return SourceDefinitions(
+        tuple(entry for entry in layer.entries if entry.definition.gvk == gvk),
+        tuple(broken),
+    )
+
+
+def _why_undefined(gvk: GVK, defined: Collection[GVK], *, files_are_right: bool) -> str:
+    if gvk in defined:
+        return "the one that they have cannot be used: see above"
+    if defined:
+        return f"they define {', '.join(map(str, sorted(defined)))}"
+    if not files_are_right:
+        return "there is none in them that can be used: correct what is named above, or give others with -f"
+    if gvk in catalogue_kinds():
+        export = f"karta-interpreter catalogue export {gvk.api_version}/{gvk.kind}"
+        return f"there is none in them; write that of the catalogue into the folder: `{export} > FOLDER/karta.yaml`"
+    return "there is none in them: give others with -f"
 
 
 def workload_of(obj: Object, filenames: Sequence[str], references: Iterable[str]) -> Workload:
@@ -282,19 +295,22 @@ def workload_of(obj: Object, filenames: Sequence[str], references: Iterable[str]
 
 def kinds_of(paths: Sequence[str]) -> set[GVK]:
     """Return the kinds that the given files describe, also with errors, or without files the catalogue's kinds."""
-    definition_files = read_existing(paths)
-    broken = {
-        quarantined.gvk for files in definition_files for quarantined in files.layer.quarantined if quarantined.gvk
-    }
-    return broken.union(*map(_kinds, definition_files)) if paths else {*catalogue_kinds()}
+    if not paths:
+        return {*catalogue_kinds()}
+    kinds = set[GVK]()
+    for files in read_existing(paths):
+        kinds.update(_kinds(files))
+        kinds.update(broken.gvk for broken in files.layer.quarantined if broken.gvk)
+    return kinds
 
 
 def print_findings(*snapshots: Snapshot) -> bool:
     """Print the findings of snapshots on stderr. Return whether there is no broken definition and no case."""
-    findings = [
-        *(finding for snapshot in snapshots for finding in snapshot.findings),
-        *(finding for snapshot in snapshots for broken in snapshot.quarantined for finding in broken.findings),
-    ]
+    findings = list[Finding]()
+    for snapshot in snapshots:
+        findings += snapshot.findings
+    for snapshot in snapshots:
+        findings += _findings_of(snapshot.quarantined)
     say(findings_text(findings), err=True, nl=False)
     return all(finding.severity is not Severity.ERROR for finding in findings)
 
@@ -313,12 +329,12 @@ def _broken(
     customizations: Iterable[LoadedCustomization], answered: frozenset[str] = frozenset()
 ) -> dict[str, Finding]:
     """Return the first error of each broken script, if no script above it answers its operation."""
-    return {
-        name: problem
-        for customization in customizations
-        for name in customization.broken - answered
-        if (problem := customization.problem(name))
-    }
+    problems = dict[str, Finding]()
+    for customization in customizations:
+        for name in customization.broken - answered:
+            if problem := customization.problem(name):
+                problems[name] = problem
+    return problems
 
 
 def _about(gvk: GVK, customizations: Iterable[LoadedCustomization]) -> list[LoadedCustomization]:
@@ -328,12 +344,7 @@ def _about(gvk: GVK, customizations: Iterable[LoadedCustomization]) -> list[Load
 def scripts_of(customizations: Sequence[LoadedCustomization]) -> Overrides:
     """Return the scripts of customizations, and the findings about them."""
     scripts, conflicts = merge(customizations)
-    findings = [
-        finding
-        for customization in customizations
-        for finding in customization.findings
-        if finding.rule != "global-variable"
-    ]
+    findings = [finding for finding in _findings_of(customizations) if finding.rule != "global-variable"]
     return Overrides(scripts, (*conflicts, *findings))
 
 
@@ -353,10 +364,9 @@ def definitions_named(kinds: Sequence[str], paths: Sequence[str]) -> list[Defini
     snapshot = combine(files.layer for files in files_of_paths)
     print_findings(snapshot)
     if snapshot.quarantined or not snapshot.entries:
-        is_scripts = not snapshot.quarantined and any(files.customizations for files in files_of_paths)
-        reason = (
-            f", only a {KIND}, which has scripts and no statuses; `create karta` drafts a Karta" if is_scripts else ""
-        )
+        reason = ""
+        if not snapshot.quarantined and any(files.customizations for files in files_of_paths):
+            reason = f", only a {KIND}, which has scripts and no statuses; `create karta` drafts a Karta"
         raise Problem(f"error: {', '.join(paths)}: there is no definition in it that can be used{reason}")
     return [entry.definition for entry in chosen([snapshot.entries[gvk] for gvk in snapshot.kinds()], kinds)]
 
@@ -367,37 +377,42 @@ def catalogue_entries(kinds: Sequence[str]) -> Sequence[ServedDefinition]:
     named = {gvk: names.intersection(gvk.names) for gvk in catalogue_kinds()}
     if not names or names.difference(*named.values()):
         return load_catalogue().entries
-    return [*filter(None, map(find_in_catalogue, sorted(gvk for gvk in named if named[gvk])))]
+    selected = sorted(gvk for gvk in named if named[gvk])
+    return [*filter(None, map(find_in_catalogue, selected))]
 
 
 def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[ServedDefinition]:
     """Return the entries with a named kind, ``apiVersion/Kind`` or definition, in their order, or all without names."""
     for kind in kinds:
         if not any(_is_named(entry, [kind]) for entry in entries):
-            # With another version or group, or in another order: the kind tells more than the rest.
-            words = {*kind.lower().split("/"), *kind.lower().partition(".")[::2]} - {""}
-            gvks = [entry.definition.gvk for entry in entries]
-            alike = (
-                [gvk for gvk in gvks if gvk.kind.lower() in words]
-                or [gvk for gvk in gvks if gvk.group in words]
-                # A project is called by a part of its group, as Knative by serving.knative.dev.
-                or [gvk for gvk in gvks if kind.isalpha() and f".{kind.lower()}" in f".{gvk.group.rpartition('.')[0]}"]
-            )
-            suggestion = (
-                f"did you mean {' or '.join(f'{gvk.api_version}/{gvk.kind}' for gvk in alike)}?"
-                if alike
-                else did_you_mean(kind, sorted({gvk.kind for gvk in gvks}))
-            )
-            suggestion = (
-                "write a space between the names"
-                if "," in kind
-                else "a name has no *, and `catalogue list` has all names"
-                if "*" in kind
-                else suggestion
-            )
-            hint = f"give a file with -f: -f {kind}" if exists(kind) else suggestion
+            hint = _instead_of(kind, [entry.definition.gvk for entry in entries])
             raise UsageProblem(f"error: there is no definition for {kind}; {hint}")
     return [entry for entry in entries if not kinds or _is_named(entry, kinds)]
+
+
+def _instead_of(kind: str, gvks: Sequence[GVK]) -> str:
+    if exists(kind):
+        return f"give a file with -f: -f {kind}"
+    if "," in kind:
+        return "write a space between the names"
+    if "*" in kind:
+        return "a name has no *, and `catalogue list` has all names"
+    if alike := _alike(kind.lower(), gvks):
+        return f"did you mean {' or '.join(f'{gvk.api_version}/{gvk.kind}' for gvk in alike)}?"
+    return did_you_mean(kind, sorted({gvk.kind for gvk in gvks}))
+
+
+def _alike(name: str, gvks: Sequence[GVK]) -> list[GVK]:
+    """Return the kinds with another version or group than a name has. The kind tells more than the group."""
+    words = {*name.split("/"), *name.partition(".")[::2]} - {""}
+    if of_kind := [gvk for gvk in gvks if gvk.kind.lower() in words]:
+        return of_kind
+    if of_group := [gvk for gvk in gvks if gvk.group in words]:
+        return of_group
+    if not name.isalpha():
+        return []
+    # A project is called by a part of its group, as Knative by serving.knative.dev.
+    return [gvk for gvk in gvks if f".{name}" in f".{gvk.group.rpartition('.')[0]}"]
 
 
 def _is_named(entry: ServedDefinition, names: Sequence[str]) -> bool:
@@ -480,8 +495,9 @@ def snapshot_of(
 ) -> Snapshot:
     """Return the snapshot that the definitions and scripts of files make, before the layers that are ``below`` them."""
     definition_files = read_existing(paths)
-    scripts = scripts_of([customization for files in definition_files for customization in files.customizations])
-    return combine((*(files.layer for files in definition_files), *below), scripts, selection)
+    scripts = scripts_of([*chain.from_iterable(files.customizations for files in definition_files)])
+    layers = [files.layer for files in definition_files]
+    return combine((*layers, *below), scripts, selection)
 
 
 def with_cluster(

@@ -123,11 +123,10 @@ def command(
         warnings.append("--from and --to are the same, and so are their answers")
     elif not changes and not any(question.call.object.get("status") for question in questions):
         warnings.append("no object has a status, so health was hardly compared: give what `kubectl get -o yaml` prints")
-    text = (
-        "".join(_change_text(change, full=shown["full"]) for change in changes)
-        if output == "table"
-        else written([_record(change) for change in changes], output)
-    )
+    if output == "table":
+        text = "".join(_change_text(change, full=shown["full"]) for change in changes)
+    else:
+        text = written(list(map(_record, changes)), output)
     print_changes(
         text,
         warnings,
@@ -150,13 +149,11 @@ def _incomplete(before: tuple[str, ...], after: tuple[str, ...], files: tuple[st
         return UsageProblem(f"error: {given}; --from and --to take definitions, which answer about it")
     objects = [*filter(holds_objects, files)]  # other names are meant to be sides
     words = iter([word for word in files if word not in objects])
-    named = [
-        f"{option} {side}"
-        for option, names in (("--from", before), ("--to", after))
-        for side in names or [next(words, "SIDE")]
-    ]
+    options = list[str]()
+    for option, names in (("--from", before), ("--to", after)):
+        options += [f"{option} {side}" for side in names or [next(words, "SIDE")]]
     return UsageProblem(
-        f"error: name both sides: diff {' '.join([*named, *words, *objects])}; "
+        f"error: name both sides: diff {' '.join([*options, *words, *objects])}; "
         "a side is a definition, which is asked about the objects"
     )
 
@@ -164,12 +161,10 @@ def _incomplete(before: tuple[str, ...], after: tuple[str, ...], files: tuple[st
 def _targets(side: Side, desired_replica: int | None, obj: Object) -> Targets:
     # One more pod than the side counts, and the counts of its components.
     interpreter = side.find(GVK.of(obj))
-    counted: dict[str, Any] = {
-        name: value
-        for operation in (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT)
-        if interpreter
-        for name, value in (ask(interpreter, Call(operation, obj)).results or {}).items()
-    }
+    counted: dict[str, Any] = {}
+    if interpreter:
+        for operation in (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT):
+            counted.update(ask(interpreter, Call(operation, obj)).results or {})
     total = counted.get("replica", 0) if desired_replica is None else desired_replica - 1
     parts = [TargetComponent(part["name"], part["replicas"]) for part in counted.get("components") or ()]
     return min(total + 1, MOST_REPLICAS) if isinstance(total, int) else 1, parts
@@ -181,15 +176,16 @@ def _definitions(sides: tuple[Side, Side], gvk: GVK) -> list[Definition]:
 
 def _lacking(sides: tuple[Side, Side], gvks: Iterable[GVK]) -> Iterator[str]:
     """Yield the kinds that a side has no definition for."""
-    lacking = {
-        gvk: [name for name, side in zip(("--from", "--to"), sides, strict=True) if not side.find(gvk)] for gvk in gvks
-    }
-    yield from (
-        f"{'neither side has a' if names[1:] else f'{names[0]} has no'} definition for {gvk}{other and '; '}{other}"
-        for gvk, names in lacking.items()
-        if names
-        for other in [no_workload(gvk.type_meta)]
-    )
+    for gvk in gvks:
+        other = no_workload(gvk.type_meta)
+        advice = f"; {other}" if other else ""
+        match [bool(side.find(gvk)) for side in sides]:
+            case [False, False]:
+                yield f"neither side has a definition for {gvk}{advice}"
+            case [False, True]:
+                yield f"--from has no definition for {gvk}{advice}"
+            case [True, False]:
+                yield f"--to has no definition for {gvk}{advice}"
 
 
 def _changed_answer(
@@ -225,19 +221,16 @@ def _change_text(change: ChangedAnswer, *, full: bool = False) -> str:
     location = click.style(f"{question.source}:{question.line}: ", bold=True) if question.source else ""
     title = one_line(f"{location}{question.gvk.kind} {question.title}: {question.call.operation}")
     lines = [title, *difference_lines(change.differences, full=full)]
-    lines += [
-        f"  {label}: {one_line(text)}"
-        for label, text in (
-            ("known, if it does as Karmada's script", change.known),
-            ("cause", change.cause),
-        )
-        if text
-    ]
+    if change.known:
+        lines.append(f"  known, if it does as Karmada's script: {one_line(change.known)}")
+    if change.cause:
+        lines.append(f"  cause: {one_line(change.cause)}")
     return "".join(f"{line}\n" for line in lines) + "\n"
 
 
 def _record(change: ChangedAnswer) -> JSON:
     question = change.question
+    reasons = {"known": change.known, "cause": change.cause}
     return {
         "source": question.source,
         "line": question.line,
@@ -245,6 +238,5 @@ def _record(change: ChangedAnswer) -> JSON:
         "name": question.title,
         "operation": str(question.call.operation),
         "differences": differences_json(change.differences),
-        **({"known": change.known} if change.known else {}),
-        **({"cause": change.cause} if change.cause else {}),
+        **{name: reason for name, reason in reasons.items() if reason},
     }

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -128,13 +129,12 @@ def read_questions(
     ``definitions`` of the kind answer it, and Retain in their `retentions`.
     """
     # By their names: a suite is found below a folder, and may be named by itself as well.
-    suites = [
-        *map(
-            str, (suite for path in paths if path != STDIN and Path(path).is_dir() for suite in find_suites(Path(path)))
-        )
-    ]
-    texts = dict(text for place in (*paths, *suites) for text in read_texts(place))
-    questions = [question for source, text in texts.items() for question in _read(text, source, targets, definitions)]
+    folders = [Path(path) for path in paths if path != STDIN and Path(path).is_dir()]
+    suites = map(str, chain.from_iterable(map(find_suites, folders)))
+    texts = dict(chain.from_iterable(map(read_texts, (*paths, *suites))))
+    questions = list[SourcedCall]()
+    for source, text in texts.items():
+        questions += _read(text, source, targets, definitions)
     if not questions:
         raise Problem(
             f"error: {', '.join(paths)}: there is no object and no suite in it: it is empty, or has definitions"
@@ -142,20 +142,16 @@ def read_questions(
     return questions
 
 
-def _read(text: str, source: str, targets: Callable[[Object], Targets], definitions: _Finder) -> Iterable[SourcedCall]:
+def _read(text: str, source: str, targets: Callable[[Object], Targets], definitions: _Finder) -> Iterator[SourcedCall]:
     with manifest_errors(source):
         objects = read_objects(text, source)
     if any(isinstance(value, dict) and "operation" in value and "kind" not in value for _, _, value in objects):
-        return [
-            SourcedCall(GVK.of(case.call.object), case.call, source, case.line, case.name, case.references)
-            for case in read_suite(text, source)
-        ]
-    return [
-        question
-        for document, _, value in objects
-        if edit.get(value, ("kind",)) not in DEFINITIONS
-        for question in _questions_about(value, source, document.line, targets, definitions)
-    ]
+        for case in read_suite(text, source):
+            yield SourcedCall(GVK.of(case.call.object), case.call, source, case.line, case.name, case.references)
+        return
+    for document, _, value in objects:
+        if edit.get(value, ("kind",)) not in DEFINITIONS:
+            yield from _questions_about(value, source, document.line, targets, definitions)
 
 
 def _questions_about(

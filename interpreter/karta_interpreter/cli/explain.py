@@ -5,7 +5,7 @@ Other commands print explanations and warnings in the same form.
 
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
@@ -116,12 +116,12 @@ def command(
     if file is None or (path is None and file != STDIN and any(map(is_definition, read_objects(file)[:1]))):
         if not (target or filenames):
             raise UsageProblem("error: give a KIND, a FILE with an object, --object FILE, or definitions with -f FILE")
-        named = definitions_named([], [file]) if file else definitions_named([target] if target else [], filenames)
-        for definition in named:
-            origin = definition.source if file or filenames else ORIGIN
-            explanations = [
-                outline(definition, question, origin=origin) for question in Operation if selected in (None, question)
-            ]
+        paths = (file,) if file else filenames
+        kinds = [target] if target and not file else []
+        for definition in definitions_named(kinds, paths):
+            origin = definition.source if paths else ORIGIN
+            questions = [selected] if selected else [*Operation]
+            explanations = [outline(definition, question, origin=origin) for question in questions]
             title = f"{definition.gvk.kind} {definition.gvk.api_version}, by {definition.name} ({origin})"
             _print(title, explanations, output)
         return
@@ -159,10 +159,9 @@ def show(
         explanations.append(explanation)
     names = {f"{call.object['kind']} {full_name(call.object.get('metadata'))}" for call in calls}
     _print(f"{', '.join(sorted(names))}, by {definition.name} ({origin})", explanations, form)
-    warnings = [fact for explanation in explanations for fact in explanation.warnings]
     if any(explanation.error for explanation in explanations):
         raise SystemExit(Problem.exit_code)
-    exit_if_strict(warnings, strict=strict)
+    exit_if_strict([*chain.from_iterable(explanation.warnings for explanation in explanations)], strict=strict)
 
 
 def exit_if_strict(warnings: Sequence[Fact], *, strict: bool) -> None:
@@ -193,30 +192,31 @@ _WARNING: Final = click.style("warning", fg="yellow", bold=True)
 def explanations_text(explanations: Iterable[Explanation]) -> str:
     """Return each answer, which layer gives it, and below it the facts, as wide as the terminal or ``$COLUMNS``."""
     columns, shown = max(_NARROW, min(_WIDE, shutil.get_terminal_size((100, 24)).columns)), set[tuple[str, str]]()
-    return "\n".join(
-        "".join(f"{one_line(line)}\n" for line in _lines(explanation, columns, shown)) for explanation in explanations
-    )
+    texts = list[str]()
+    for explanation in explanations:
+        lines = _lines(explanation, columns, shown)
+        texts.append("".join(f"{one_line(line)}\n" for line in lines))
+    return "\n".join(texts)
 
 
 def _lines(explanation: Explanation, columns: int, shown: set[tuple[str, str]]) -> Iterator[str]:
     yield click.style(str(explanation.call.operation), bold=True)
-    # Of a changed object, only the facts are shown.
-    lines = [f"error: {explanation.error}"] * bool(explanation.error) + [
-        f"{name}: {'see below' if name in CHANGED else short(value)}"
-        for name, value in (explanation.results or {}).items()
-    ]
+    if explanation.error:
+        yield from _wrapped(f"error: {explanation.error}", columns, 1)
+    for name, value in (explanation.results or {}).items():
+        # Of a changed object, only the facts are shown.
+        text = "see below" if name in CHANGED else short(value)
+        yield from _wrapped(f"{name}: {text}", columns, 1)
     answering = " and ".join(layer.note for layer in explanation.layers if layer.answers) or "nothing"
+    yield from _wrapped(f"by {answering}; without it Karmada has {explanation.layers[-1].note}", columns, 1)
     # Most operations read the same expressions.
     above = [fact for fact in explanation.facts if fact.rule == "reads" and (fact.field, fact.expression) in shown]
-    again = (f"{fact.note} {fact.field.rpartition('.')[2] if fact.component else ''}".rstrip() for fact in above)
-    lines += [
-        f"by {answering}; without it Karmada has {explanation.layers[-1].note}",
-        *([f"reads as above: {', '.join(again)}"] if above else []),
-    ]
+    if above:
+        yield from _wrapped(f"reads as above: {', '.join(map(_again, above))}", columns, 1)
     shown |= {(fact.field, fact.expression) for fact in explanation.facts}
-    for line in lines:
-        yield from _wrapped(line, columns, 1)
-    for fact in (fact for fact in explanation.facts if fact not in above):
+    for fact in explanation.facts:
+        if fact in above:
+            continue
         label = str(fact.severity or fact.rule)
         first_line, *further_lines = _wrapped(f"{label}: {fact.note}", columns, 1)
         yield from (first_line.replace(label, click.style(label, fg=_COLOURS.get(label, "cyan")), 1), *further_lines)
@@ -224,11 +224,17 @@ def _lines(explanation: Explanation, columns: int, shown: set[tuple[str, str]]) 
             yield from _wrapped(detail, columns, 3)
 
 
+def _again(fact: Fact) -> str:
+    name = fact.field.rpartition(".")[2] if fact.component else ""
+    return f"{fact.note} {name}".rstrip()
+
+
 def _wrapped(text: str, columns: int, depth: int) -> list[str]:
     indent = _INDENT * depth
-    text = escaped(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… (-o json has it whole)")
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST]}… (-o json has it whole)"
     return wrap(
-        text, columns, initial_indent=indent, subsequent_indent=f"{indent}{_INDENT}",
+        escaped(text), columns, initial_indent=indent, subsequent_indent=f"{indent}{_INDENT}",
         break_long_words=False, break_on_hyphens=False,
     ) or [indent]  # fmt: skip
 
@@ -251,10 +257,16 @@ def place_text(place: Place) -> str:
     >>> place_text(Place(("status", "active"), 2, source="items", cluster="north"))
     'north status.active = 2'
     """
-    source = place.cluster or ("" if place.source == "object" else place.source)
+    text = field_path(place.path)
+    if place.cluster:
+        text = f"{place.cluster} {text}"
+    elif place.source not in ("", "object"):
+        text = f"{place.source} {text}"
+    if not place.exists:
+        return f"{text} is not set"
     value = short(place.value)
-    shown = "" if isinstance(place.value, dict | list) and value.endswith("...") else f" = {value}"
-    return f"{f'{source} ' if source else ''}{field_path(place.path)}{shown if place.exists else ' is not set'}"
+    is_cut = isinstance(place.value, dict | list) and value.endswith("...")
+    return text if is_cut else f"{text} = {value}"
 
 
 def warnings_text(warnings: Iterable[Fact]) -> str:
@@ -287,47 +299,64 @@ def described(name: str) -> str:
 
     Raises UsageProblem for a typo in the name of a rule, a field or an annotation.
     """
-    name = (
-        "structureDefinition"
-        if re.fullmatch(r"(?i)karta|(karta\.)?spec", name)
-        else name.rpartition(".")[2]
-        if re.match(r"(?i)(karta\.)?spec\.", name)
-        else name.removeprefix(PREFIX)
-    )
+    if re.fullmatch(r"(?i)karta|(karta\.)?spec", name):
+        name = "structureDefinition"
+    elif re.match(r"(?i)(karta\.)?spec\.", name):
+        name = name.rpartition(".")[2]
+    else:
+        name = name.removeprefix(PREFIX)
     if rule := rules().get(name):
-        examples = "".join(
-            f"\n{title}:\n{indent(rule[title].rstrip(), '  ')}\n" for title in ("bad", "good") if title in rule
-        )
-        return f"{name}\n\n{fill(rule['why'], 100)}\n{examples}"
-    # What each field and annotation is for, by the part of a Karta that has it.
-    schema = cast("dict[str, Any]", json_schema(__version__))
-    types = {"annotation": schema["properties"]["metadata"]["properties"]["annotations"], **schema["definitions"]}
-    fields = {
-        owner: {
-            name.removeprefix(PREFIX): field.get("description", "")
-            for name, field in fields_of_type.get("properties", {}).items()
-        }
-        for owner, fields_of_type in types.items()
-    }
-    texts = [(owner, names_of_owner[name]) for owner, names_of_owner in fields.items() if name in names_of_owner]
-    names = {*rules(), *chain.from_iterable(fields.values())}
-    begun = (field for field in sorted(names) if len(name) >= _SHORTEST and re.match(rf"{re.escape(name)}[A-Z]", field))
-    suggestion = "" if texts else next(begun, "") or closest(name, [*names, *(gvk.kind for gvk in catalogue_kinds())])
-    if suggestion in names:
-        raise UsageProblem(f"error: there is no rule or field {name}; did you mean {suggestion}?")
-    described = "".join(f"{name}, of {owner}\n{indent(fill(text, 98), '  ')}\n" for owner, text in texts)
-    example = next((to_yaml({PREFIX + name: record.example}) for record in ANNOTATIONS if record.name == name), "")
-    example = example or (_example(name) if len(texts) == 1 else "")
+        text = f"{name}\n\n{fill(rule['why'], 100)}\n"
+        for title in ("bad", "good"):
+            if title in rule:
+                text += f"\n{title}:\n{indent(rule[title].rstrip(), '  ')}\n"
+        return text
+    fields = _purposes()
+    if name not in fields:
+        if suggestion := _meant(name, {*rules(), *fields}):
+            raise UsageProblem(f"error: there is no rule or field {name}; did you mean {suggestion}?")
+        return ""
+    owners = fields[name]
+    described = "".join(f"{name}, of {owner}\n{indent(fill(text, 98), '  ')}\n" for owner, text in owners.items())
+    example = _example(name, owners)
     return f"{described}\nexample:\n{indent(example, '  ')}" if example else described
 
 
-def _example(field: str) -> str:
-    """Return the shortest text of a field, and of what it holds, in the catalogue. "" if no definition has it."""
-    texts = (
-        to_yaml({field: value})
-        for path in catalogue_files()
-        for karta in read_objects(str(path))
-        for at, value in parts_within(karta["spec"])
-        if value and at[-1:] == (field,) and "matchLabels" not in at[:-1]
-    )
+def _purposes() -> dict[str, dict[str, str]]:
+    """Return what each field and annotation is for, by its name and by the part of a Karta that has it."""
+    schema = cast("dict[str, Any]", json_schema(__version__))
+    types = {"annotation": schema["properties"]["metadata"]["properties"]["annotations"], **schema["definitions"]}
+    purposes: dict[str, dict[str, str]] = {}
+    for owner, fields_of_type in types.items():
+        for name, field in fields_of_type.get("properties", {}).items():
+            purposes.setdefault(name.removeprefix(PREFIX), {})[owner] = field.get("description", "")
+    return purposes
+
+
+def _meant(name: str, names: Collection[str]) -> str:
+    """Return the rule or field that a name begins, or that is closer to it than each kind, or else ""."""
+    if len(name) >= _SHORTEST:
+        for known in sorted(names):
+            if re.match(rf"{re.escape(name)}[A-Z]", known):
+                return known
+    suggestion = closest(name, [*names, *(gvk.kind for gvk in catalogue_kinds())])
+    return suggestion if suggestion in names else ""
+
+
+def _example(field: str, owners: Collection[str]) -> str:
+    """Return an annotation's example, or the shortest text in the catalogue of a field that only one part has."""
+    for record in ANNOTATIONS:
+        if record.name == field:
+            return to_yaml({PREFIX + field: record.example})
+    texts = list[str]()
+    if len(owners) == 1:
+        for path in catalogue_files():
+            for karta in read_objects(str(path)):
+                texts += [to_yaml({field: value}) for value in _values(karta["spec"], field)]
     return min(texts, key=lambda text: (" ." not in text, len(text)), default="")  # a path says more than a constant
+
+
+def _values(spec: JSON, field: str) -> Iterator[JSON]:
+    for at, value in parts_within(spec):
+        if value and at[-1:] == (field,) and "matchLabels" not in at[:-1]:
+            yield value

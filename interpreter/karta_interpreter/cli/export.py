@@ -159,10 +159,12 @@ def _endpoint(url: str | None, service: str | None, ca_file: Path | None) -> End
 def _summary(configuration: Object, endpoint: Endpoint) -> str:
     operations = sum(len(rule["operations"]) for hook in configuration["webhooks"] for rule in hook["rules"])
     kinds = count(len(configuration["webhooks"]), "kind")
-    trust = "the given CA" if endpoint.ca_bundle else "a CA of Karmada's own system; for another CA give --ca-file"
+    trust, doubt = "a CA of Karmada's own system; for another CA give --ca-file", ""
+    if endpoint.ca_bundle:
+        trust, doubt = "the given CA", without_ca(endpoint.ca_bundle)
     needs = f"the certificate for {endpoint.server_name} must be signed by {trust}"
-    doubt = without_ca(endpoint.ca_bundle) if endpoint.ca_bundle else ""
-    return f"{kinds}, {count(operations, 'operation')}; {needs}{doubt and '; Karmada rejects ' + doubt}"
+    summary = f"{kinds}, {count(operations, 'operation')}; {needs}"
+    return f"{summary}; Karmada rejects {doubt}" if doubt else summary
 
 
 @command.command("crd")
@@ -213,36 +215,31 @@ def customization_command(
     definition does is named on stderr with the reason, and Karmada answers it as without a definition; the exit code is
     1 when its kind was asked for.
     """
-    selected_operations = (
-        list(Operation) if operations is None else [operation_named(name.strip()) for name in operations.split(",")]
-    )
+    selected_operations = list(Operation)
+    if operations is not None:
+        selected_operations = [operation_named(name.strip()) for name in operations.split(",")]
     # Without its name ReviseComponents is left out: no release of Karmada has the field for its script.
     registered = partial(
         operations_for, multiple_pod_templates=multiple_pod_templates, component_revision=operations is not None
     )
-    selected = [
-        (definition, [name for name in registered(definition) if name in selected_operations])
-        for definition in definitions_named(kinds, paths)
-    ]
+    selected = list[tuple[Definition, list[Operation]]]()
+    for definition in definitions_named(kinds, paths):
+        selected.append((definition, [name for name in registered(definition) if name in selected_operations]))
     if operations is not None:
         _check_answered(selected, selected_operations, gate=multiple_pod_templates)
-    exported = [
-        (definition.gvk, of_kind, exported_safely(definition, of_kind))
-        for definition, of_kind in watched(selected, "Definitions")
-    ]
-    customizations = [result.customization for *_, result in exported if result.customization is not None]
+    customizations, rows, rejected = list[Object](), list[list[str]](), dict[str, str]()
+    for definition, of_kind in watched(selected, "Definitions"):
+        result, gvk = exported_safely(definition, of_kind), definition.gvk
+        if result.customization is not None:
+            customizations.append(result.customization)
+        for operation in of_kind:
+            rows.append([gvk.api_version, gvk.kind, operation, result.rejected.get(operation, "exported")])
+        for operation, reason in result.rejected.items():
+            rejected[f"{gvk}, {operation}"] = reason
     if check:
-        rows = [
-            [gvk.api_version, gvk.kind, operation, result.rejected.get(operation, "exported")]
-            for gvk, of_kind, result in exported
-            for operation in of_kind
-        ]
         say(table(rows, header=["APIVERSION", "KIND", "OPERATION", "CUSTOMIZATION"]), nl=False)
     else:
         _write_customizations(customizations, output, output_dir)
-    rejected = {
-        f"{gvk}, {operation}": reason for gvk, _, result in exported for operation, reason in result.rejected.items()
-    }
     scripts = sum(len(customization["spec"]["customizations"]) for customization in customizations)
     summary = f"{count(len(customizations), 'customization')}, {count(scripts, 'script')}"
     _report(rejected, f"{summary}; {len(rejected)} rejected", is_quiet=check, is_error=bool(kinds or paths))
@@ -256,15 +253,14 @@ def _write_customizations(customizations: Sequence[Object], output: str, output_
             "their customizations would replace each other"
         )
     if output_dir is not None:
-        write_files(
-            output_dir,
-            {f"{name}.{output}": written(customization, output) for name, (customization,) in by_name.items()},
-        )
+        files = {f"{name}.{output}": written(customization, output) for name, (customization,) in by_name.items()}
+        write_files(output_dir, files)
+    elif customizations and output == "yaml":
+        say(Data("---\n".join(map(to_yaml, customizations))), nl=False)
+    elif len(customizations) == 1:
+        say(Data(to_json(customizations[0])), nl=False)
     elif customizations:
-        whole = (
-            {"apiVersion": "v1", "kind": "List", "items": customizations} if customizations[1:] else customizations[0]
-        )
-        say(Data(to_json(whole) if output == "json" else "---\n".join(map(to_yaml, customizations))), nl=False)
+        say(Data(to_json({"apiVersion": "v1", "kind": "List", "items": customizations})), nl=False)
 
 
 def _check_answered(
@@ -320,10 +316,8 @@ def argocd_health_command(kinds: tuple[str, ...], paths: tuple[str, ...], output
             rejected |= dict.fromkeys((version.gvk for version in versions), str(error))
     if check:
         reasons = dict.fromkeys(left_out, f"left out: {_ARGO_CD} judges it itself") | rejected
-        rows = [
-            [definition.gvk.api_version, definition.gvk.kind, reasons.get(definition.gvk, "exported")]
-            for definition in definitions
-        ]
+        gvks = [definition.gvk for definition in definitions]
+        rows = [[gvk.api_version, gvk.kind, reasons.get(gvk, "exported")] for gvk in gvks]
         say(table(rows, header=["APIVERSION", "KIND", "ARGOCD-HEALTH"]), nl=False)
     elif exported:
         config_map: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "argocd-cm"}}
@@ -337,8 +331,9 @@ def argocd_health_command(kinds: tuple[str, ...], paths: tuple[str, ...], output
 
 def _report(rejected: Mapping[str, str] | Mapping[GVK, str], summary: str, *, is_quiet: bool, is_error: bool) -> None:
     """Print the reason of each rejection, and the counts. Exit with 1 if a rejection is an error."""
-    for subject, reason in () if is_quiet else rejected.items():
-        say(escaped(f"{subject}: {reason}"), err=True)
+    if not is_quiet:
+        for subject, reason in rejected.items():
+            say(escaped(f"{subject}: {reason}"), err=True)
     say(summary, err=True)
     if rejected and is_error:
         raise SystemExit(Problem.exit_code)

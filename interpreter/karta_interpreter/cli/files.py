@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import contextmanager
 from errno import ENOENT
 from functools import cache
-from itertools import islice, starmap
+from itertools import chain, islice, starmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
@@ -69,17 +69,11 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
         try:
             GVK.of(objects[0])
         except InterpretationError as error:
-            is_item = not objects[0].keys().isdisjoint(ITEM_FIELDS)
-            versions = [gvk.api_version for gvk in kinds() if gvk.kind == objects[0].get("kind")]
-            advice = (
-                f"write apiVersion: {listed(versions)}"
-                if versions and "apiVersion" not in objects[0]
-                else other_file(objects[0]) or (_STATUS_FILE if is_item else _PRINTS)
-            )
-            raise Problem(
-                f"error: {path}: {error}{', only ' if objects[0] else ''}{listed(objects[0])}; {advice}"
-            ) from error
-    types = {(gvk.api_version, gvk.kind) for gvk in kinds()} if kinds and len(objects) > 1 else ()
+            fields = f", only {listed(objects[0])}" if objects[0] else ""
+            raise Problem(f"error: {path}: {error}{fields}; {_missing_kind(objects[0], kinds)}") from error
+    if kinds is None or len(objects) == 1:
+        return objects
+    types = {(gvk.api_version, gvk.kind) for gvk in kinds()}
     matching = [obj for obj in objects if not types or (obj.get("apiVersion"), obj.get("kind")) in types]
     if not matching:
         raise Problem(
@@ -89,9 +83,19 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
     return matching
 
 
+def _missing_kind(obj: Object, kinds: Kinds) -> str:
+    """Return what to write or to give if an object does not name its kind."""
+    versions = [gvk.api_version for gvk in kinds() if gvk.kind == obj.get("kind")]
+    if versions and "apiVersion" not in obj:
+        return f"write apiVersion: {listed(versions)}"
+    if other := other_file(obj):
+        return other
+    return _PRINTS if obj.keys().isdisjoint(ITEM_FIELDS) else _STATUS_FILE
+
+
 def read_references(paths: Iterable[str], definition: Definition) -> list[Object]:
     """Return the objects that a definition may look up. If it looks up no object of their kinds, stderr says so."""
-    objects = [obj for path in paths for obj in read_objects(path)]
+    objects = [*chain.from_iterable(map(read_objects, paths))]
     looked_up = dict.fromkeys(str(reference.gvk) for reference in definition.references)
     if objects and not any(f"{obj.get('apiVersion')}, Kind={obj.get('kind')}" in looked_up for obj in objects):
         # kubectl prints the version that its server prefers.
@@ -107,12 +111,12 @@ def named(obj: Object) -> str:
 
 def read_items(path: str) -> tuple[StatusItem, ...]:
     """Return the status of each member cluster: one ``AggregatedStatusItem`` per document, or a list of them."""
-    clusters = set[str]()
-    return tuple(
-        StatusItem.written(value, f"{document.source}:{document.line}: item", clusters)
-        for document in _read(path, manifest.read_documents)
-        for value in (document.value if isinstance(document.value, list) else [document.value])
-    )
+    items, clusters = list[StatusItem](), set[str]()
+    for document in _read(path, manifest.read_documents):
+        place = f"{document.source}:{document.line}: item"
+        values = document.value if isinstance(document.value, list) else [document.value]
+        items += [StatusItem.written(value, place, clusters) for value in values]
+    return tuple(items)
 
 
 def read_texts(path: str) -> Iterable[tuple[str, str]]:
@@ -140,9 +144,9 @@ def missing(path: str) -> UsageProblem:
     >>> print(missing("rayjob/demo"))
     error: rayjob/demo: No such file or directory
     """
-    folder = Path(path).parent
-    names = [entry.name for entry in islice(folder.glob("*"), 500)] if exists(str(folder)) else []
-    near = closest(Path(path).name, names)
+    folder, near = Path(path).parent, ""
+    if exists(str(folder)):
+        near = closest(Path(path).name, [entry.name for entry in islice(folder.glob("*"), 500)])
     suggestion = f"; did you mean {Path(path).with_name(near)}?" if near else ""
     return UsageProblem(f"error: {path}: {os.strerror(ENOENT)}{suggestion}")
 
@@ -157,9 +161,11 @@ def read_stream(path: str) -> bytes | None:
     try:
         if path == STDIN:
             return _read_once(path, sys.stdin.buffer)
-        return _read_once(path, Path(path).stat().st_ino) if Path(path).is_fifo() else None
+        if Path(path).is_fifo():
+            return _read_once(path, Path(path).stat().st_ino)
     except OSError as error:
         raise UsageProblem(f"error: {path}: {error.strerror}") from error
+    return None
 
 
 @cache
@@ -202,19 +208,18 @@ def _object(document: manifest.Document, value: JSON) -> Object:
             f"error: {document.source}:{document.line}: this is not an object but {repr(value)[:40]}; "
             f"{next(filter(None, map(other_file, objects_in(value))), _PRINTS)}"
         )
-    metadata, advice = value.get("metadata") or {}, ""
+    metadata, place = value.get("metadata") or {}, f"{document.source}:{document.line}"
     if not isinstance(metadata, dict):
-        advice = "metadata must be an object, with a name in it"
-    elif wrong := next((key for key in ("labels", "annotations") if not isinstance(metadata.get(key) or {}, dict)), ""):
-        advice = f"metadata.{wrong} must be an object: write {wrong}: {{KEY: VALUE}}"
-    if advice:
-        raise Problem(f"error: {document.source}:{document.line}: {advice}")
+        raise Problem(f"error: {place}: metadata must be an object, with a name in it")
+    for key in ("labels", "annotations"):
+        if not isinstance(metadata.get(key) or {}, dict):
+            raise Problem(f"error: {place}: metadata.{key} must be an object: write {key}: {{KEY: VALUE}}")
     return value
 
 
 def read_crds(paths: Sequence[str]) -> list[Object]:
     """Return every CRD in files, folders and standard input. Other objects in them are ignored."""
-    values = [value for path in paths for _, value in _values(path)]
+    values = [value for _, value in chain.from_iterable(map(_values, paths))]
     crds = [value for value in values if edit.get(value, ("kind",)) == CRD]
     if not crds:
         unexpected = listed(named(value) for value in values if isinstance(value, dict))
@@ -229,9 +234,9 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
         raise Problem(f"error: {folder} is a file; name a folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for path in (folder / name for name in files):
-            if path.is_dir():  # the files before it would be there already
-                raise Problem(f"error: {path}: Is a directory")
+        for name in files:
+            if (folder / name).is_dir():  # the files before it would be there already
+                raise Problem(f"error: {folder / name}: Is a directory")
         # In the same folder, as a file can only be moved within one file system at once.
         with TemporaryDirectory(dir=folder, prefix=".unfinished-") as unfinished:
             for name, text in files.items():

@@ -78,14 +78,16 @@ def _outputs(query: Query, workload: Object) -> Iterator[Object]:
             continue
         is_default = location.default is not None and location.raw(workload) is None
         parts: list[str] = ["absent, so its default"] if is_default else _typo(location.path, workload)
-        notes = (
-            (location.factor != 1, f"times {location.factor}"),
-            (location.floor is not None, f"at least {location.floor}"),
-            (location.cap is not None, f"at most {location.cap}"),
-            (location.numeral, "a text read as a number"),
-        )
-        parts += [note for holds, note in notes if holds]
-        yield {"value": value, "path": field_path(location.path), **({"how": ", ".join(parts)} if parts else {})}
+        if location.factor != 1:
+            parts.append(f"times {location.factor}")
+        if location.floor is not None:
+            parts.append(f"at least {location.floor}")
+        if location.cap is not None:
+            parts.append(f"at most {location.cap}")
+        if location.numeral:
+            parts.append("a text read as a number")
+        how = {"how": ", ".join(parts)} if parts else {}
+        yield {"value": value, "path": field_path(location.path), **how}
 
 
 def _typo(path: Path, workload: Object) -> list[str]:
@@ -103,12 +105,11 @@ def _assigned(query: Query, workload: Object, text: str) -> JSON:
     try:
         value = orjson.loads(text)  # unlike `json`, no NaN, no half of a surrogate pair, and no depth without end
     except ValueError as error:
-        raise UsageProblem(
-            f"error: --assign {text}: --assign takes the value, and the expression is its place: "
-            f"--assign {text.partition('=')[2]}"
-            if text.lstrip(".").startswith(("spec.", "status.", "metadata.")) and "=" in text
-            else f"error: --assign {text}: this is not JSON; a string needs quotes of its own: '\"{text}\"'"
-        ) from error
+        reason = f"this is not JSON; a string needs quotes of its own: '\"{text}\"'"
+        if text.lstrip(".").startswith(("spec.", "status.", "metadata.")) and "=" in text:
+            value = text.partition("=")[2]
+            reason = f"--assign takes the value, and the expression is its place: --assign {value}"
+        raise UsageProblem(f"error: --assign {text}: {reason}") from error
     if type(value) is not int:
         return query.assign(workload, value)
     for index, location in enumerate(query.locate_each(workload), start=1):

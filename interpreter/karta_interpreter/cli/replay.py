@@ -123,7 +123,8 @@ class Replay:
             request = request_of(recorded.request)
             gvk, call = _question(request)
             if not self._selection.takes(gvk):
-                findings.others |= {gvk.kind} if len(findings.others) < _MOST_OTHERS else set()
+                if len(findings.others) < _MOST_OTHERS:
+                    findings.others.add(gvk.kind)
                 return
             changed = self.differences(recorded, request)
         except (RecordingError, RequestError) as error:
@@ -169,10 +170,10 @@ class Replay:
         return tuple(differences(_recorded_answer(recorded, call, is_answered=after is not None), after))
 
     def _cause(self, gvk: GVK, call: Call, options: Options, changed: tuple[Difference, ...]) -> str:
-        paths = sorted(
-            {".".join(str(step) for step in difference.path if isinstance(step, str)) for difference in changed}
-        )
-        key = gvk, call.operation, " ".join(paths)
+        places = set[str]()
+        for difference in changed:
+            places.add(".".join(str(step) for step in difference.path if isinstance(step, str)))
+        key = gvk, call.operation, " ".join(sorted(places))
         times, cause = self._causes.get(key, (0, ""))
         if times < _MOST_EXPLAINED:
             before = self._before.find(gvk) if self._before else None
@@ -277,65 +278,49 @@ def command(
 
 def _warnings(findings: Findings, kinds: Sequence[str], unknown: Sequence[GVK]) -> Iterator[str]:
     others = f"; others are about {', '.join(sorted(findings.others))}" if findings.others else ""
-    yield from (
-        f"--kinds {kind}: no recorded call is about it{others}"
-        for kind in kinds
-        if not any(Selection((kind,)).takes(gvk) for gvk, _ in findings.asked)
-    )
-    yield from (f"--to has no definition for {gvk}" for gvk in unknown)
-    yield from (
-        f"left out{f' {times} times' if times > 1 else ''}: {reason}"
-        for reason, times in sorted(findings.left_out.items())
-    )
+    for kind in kinds:
+        if not any(Selection((kind,)).takes(gvk) for gvk, _ in findings.asked):
+            yield f"--kinds {kind}: no recorded call is about it{others}"
+    for gvk in unknown:
+        yield f"--to has no definition for {gvk}"
+    for reason, times in sorted(findings.left_out.items()):
+        yield f"left out {times} times: {reason}" if times > 1 else f"left out: {reason}"
 
 
 def _table(groups: list[tuple[Key, ChangeGroup]], *, full: bool) -> str:
     if not groups:
         return ""
-    rows = [
-        [
-            f"{key.gvk.api_version} {key.gvk.kind}",
-            key.operation,
-            f"{group.calls:,}",
-            f"{len(group.objects):,}",
-            key.cause,
-        ]
-        for key, group in groups
-    ]
-    text = table(rows, header=["KIND", "OPERATION", "ANSWERS", "OBJECTS", "CAUSE"])
+    rows, examples = list[list[str]](), list[str]()
     for key, group in groups:
+        kind = f"{key.gvk.api_version} {key.gvk.kind}"
+        rows.append([kind, key.operation, f"{group.calls:,}", f"{len(group.objects):,}", key.cause])
         shown = group.examples[0]
         redacted = "; values were left out of the recording" if shown.redacted else ""
         title = click.style(one_line(f"{key.gvk.kind} {shown.name}: {key.operation}"), bold=True)
         lines = [f"{title} (uid {one_line(shown.uid)}{redacted})", *difference_lines(shown.differences, full=full)]
-        text += "\n" + "".join(f"{line}\n" for line in lines)
-    return text
+        examples.append("".join(f"{line}\n" for line in lines))
+    return "\n".join([table(rows, header=["KIND", "OPERATION", "ANSWERS", "OBJECTS", "CAUSE"]), *examples])
 
 
 def _json(groups: list[tuple[Key, ChangeGroup]], findings: Findings) -> JSON:
     return {
         "calls": findings.asked.total(),
         "different": findings.different,
-        "groups": [
-            {
-                **key.gvk.type_meta,
-                "operation": str(key.operation),
-                "cause": key.cause,
-                "answers": group.calls,
-                "objects": len(group.objects),
-                "examples": [
-                    {
-                        "uid": example.uid,
-                        "name": example.name,
-                        "redacted": example.redacted,
-                        "differences": differences_json(example.differences),
-                    }
-                    for example in group.examples
-                ],
-            }
-            for key, group in groups
-        ],
+        "groups": [_group_json(key, group) for key, group in groups],
         "leftOut": dict(findings.left_out),
+    }
+
+
+def _group_json(key: Key, group: ChangeGroup) -> JSON:
+    return {
+        **key.gvk.type_meta,
+        "operation": str(key.operation),
+        "cause": key.cause,
+        "answers": group.calls,
+        "objects": len(group.objects),
+        "examples": [
+            {**example._asdict(), "differences": differences_json(example.differences)} for example in group.examples
+        ],
     }
 
 

@@ -178,10 +178,11 @@ def _contradictions(settings: Settings) -> Iterator[str]:
         yield f"--port and --health-port are both {settings.port}; give each its own"
     # Files and the cluster may get definitions later.
     if settings.kinds and not (settings.folders or settings.overrides or settings.cluster):
-        served, selection = catalogue_kinds() if settings.catalogue else {}, Selection(settings.kinds, settings.without)
+        served = catalogue_kinds() if settings.catalogue else {}
+        selection = Selection(settings.kinds, settings.without)
         if not any(map(selection.takes, served)):
-            unknown = [f"{finding.message}; {finding.hint}" for finding in selection.findings(served)]
-            yield f"no kind is served: {'; '.join(unknown) or '--without leaves all of --kinds out'}"
+            unknown = "; ".join(f"{finding.message}; {finding.hint}" for finding in selection.findings(served))
+            yield f"no kind is served: {unknown or '--without leaves all of --kinds out'}"
     source_of = click.get_current_context().get_parameter_source
     for name, other in _NEEDED.items():
         option, needed = BY_FIELD[name], BY_FIELD[other]
@@ -297,9 +298,7 @@ class SettingsCommand(click.Command):
         """Write the settings by subject, then the options that every command has."""
         further = [option for option in self.get_params(ctx) if option not in self.params]
         for title, options in {**self.sections, "Help": further}.items():
-            records = [
-                record for option in options if self._shows(ctx, option) and (record := option.get_help_record(ctx))
-            ]
+            records = [*filter(None, (option.get_help_record(ctx) for option in options if self._shows(ctx, option)))]
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
@@ -319,12 +318,10 @@ _DEPLOYMENT_SPEC: Object = {"spec": {"replicas": 3, "template": {"spec": {"conta
 
 def startup_text(url: str, snapshot: Snapshot) -> str:
     """Return the URL, the kinds that are served, and a command to try the server. The log names what is unusable."""
-    paragraphs = [
-        f"Listening on {click.style(url, bold=True)}\n",
-        _served(snapshot),
-        f"Try it:\n\n  {curl(url, snapshot)}\n" if snapshot.entries else "",
-    ]
-    return "\n".join(paragraph for paragraph in paragraphs if paragraph) + "\n"
+    paragraphs = [f"Listening on {click.style(url, bold=True)}\n", _served(snapshot)]
+    if snapshot.entries:
+        paragraphs.append(f"Try it:\n\n  {curl(url, snapshot)}\n")
+    return "\n".join(paragraphs) + "\n"
 
 
 def curl(url: str, snapshot: Snapshot) -> str:
@@ -334,18 +331,21 @@ def curl(url: str, snapshot: Snapshot) -> str:
     if deployment and deployment.answers(Operation.INTERPRET_REPLICA):
         gvk, operation, content = _DEPLOYMENT, Operation.INTERPRET_REPLICA, _DEPLOYMENT_SPEC
     else:
-        gvk, operation = next(
-            (gvk, operation)
-            for operation in (Operation.INTERPRET_STATUS, Operation.INTERPRET_HEALTH, *Operation)
-            for gvk in snapshot.kinds()
-            if snapshot.entries[gvk].definition.answers(operation)
-        )
+        gvk, operation = _first_question(snapshot)
         content = {"status": {}}
     review = context_of("1", operation, {**gvk.type_meta, "metadata": {"name": "sample"}, **content})
     body = json.dumps(review, separators=(",", ":"))
     insecure = ["--insecure"] if url.startswith("https:") else []
     header = ["--header", "Content-Type: application/json"]
     return shlex.join(["curl", "--silent", *insecure, *header, "--data", body, url])
+
+
+def _first_question(snapshot: Snapshot) -> tuple[GVK, Operation]:
+    for operation in (Operation.INTERPRET_STATUS, Operation.INTERPRET_HEALTH, *Operation):
+        for gvk in snapshot.kinds():
+            if snapshot.entries[gvk].definition.answers(operation):
+                return gvk, operation
+    raise ValueError("no definition answers an operation")
 
 
 def _served(snapshot: Snapshot) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from difflib import unified_diff
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from textwrap import indent
 from typing import Final
@@ -55,8 +56,10 @@ def suites_text(report: SuiteReport) -> str:
         if cases.failed or not report.fail_only:
             number = click.style(str(cases.failed), fg="red") if cases.failed else "0"
             rows.append([gvk.api_version, gvk.kind, str(cases.cases), str(cases.passed), number])
-    totals = table(rows, header=["APIVERSION", "KIND", "CASES", "PASSED", "FAILED"]) if rows else ""
-    return "".join([*failed, *errors, totals])
+    texts = [*failed, *errors]
+    if rows:
+        texts.append(table(rows, header=["APIVERSION", "KIND", "CASES", "PASSED", "FAILED"]))
+    return "".join(texts)
 
 
 def summary(report: SuiteReport) -> str:
@@ -66,10 +69,13 @@ def summary(report: SuiteReport) -> str:
     '0 kinds, 0 cases: 0 passed, 0 failed'
     """
     totals = report.totals
-    counted = f"{count(len(report.kinds), 'kind')}, {count(totals.cases, 'case')}"
-    drafts = f", {report.drafts} of them with a TODO for the reason" if report.drafts else ""
-    text = f"{counted}: {totals.passed} passed{drafts}, {totals.failed} failed"
-    return f"{text}, {count(len(report.unreadable), 'error')}" if report.unreadable else text
+    text = f"{count(len(report.kinds), 'kind')}, {count(totals.cases, 'case')}: {totals.passed} passed"
+    if report.drafts:
+        text += f", {report.drafts} of them with a TODO for the reason"
+    text += f", {totals.failed} failed"
+    if report.unreadable:
+        text += f", {count(len(report.unreadable), 'error')}"
+    return text
 
 
 def suites_json(report: SuiteReport) -> JSON:
@@ -212,12 +218,13 @@ def command(  # noqa: PLR0913 - one for each option
     """
     check_stdin(filenames)
     suites = _suites(paths or (Path(),))
-    readings = [reading for suite in suites for reading in scan_suite(suite)]
-    unreadable = [reading for reading in readings if isinstance(reading, SuiteError)]
-    cases = [reading for reading in readings if not isinstance(reading, SuiteError)]
-    titles = [f"{case.call.object.get('kind')}/{case.call.operation}/{case.name}".lower() for case in cases]
-    words = [name.lower() for name in names or [""]]
-    selected = [case for case, title in zip(cases, titles, strict=True) if any(name in title for name in words)]
+    unreadable, cases = list[SuiteError](), list[Case]()
+    for reading in chain.from_iterable(map(scan_suite, suites)):
+        if isinstance(reading, SuiteError):
+            unreadable.append(reading)
+        else:
+            cases.append(reading)
+    selected = [case for case in cases if _is_named(case, names)]
     if not selected and not unreadable:
         if cases:
             raise UsageProblem(
@@ -241,20 +248,25 @@ def command(  # noqa: PLR0913 - one for each option
         raise SystemExit(Problem.exit_code)
 
 
+def _is_named(case: Case, names: Sequence[str]) -> bool:
+    title = f"{case.call.object.get('kind')}/{case.call.operation}/{case.name}".lower()
+    return not names or any(name.lower() in title for name in names)
+
+
 def _updated(report: SuiteReport) -> SuiteReport:
     """Write the answers of failed cases into their suites. Missing and unwritable answers leave their cases failed."""
-    unchanged = [outcome for outcome in report.outcomes if outcome.passed]
+    unchanged = list[Outcome]()
     # By the file, which links may name twice: once it is written, the lines of its cases are others.
     files = grouped((Path(outcome.case.source).resolve(), outcome) for outcome in report.outcomes)
     for path, outcomes in files.items():
         source = outcomes[0].case.source
-        changed = [outcome for outcome in outcomes if not outcome.passed]
-        answers = {
-            outcome.case.line: answer_of(outcome.case, outcome.results)
-            for outcome in changed
-            if outcome.results is not None
-        }
-        unchanged += [outcome for outcome in changed if outcome.results is None]
+        answers, answered = dict[int, JSON](), list[Outcome]()
+        for outcome in outcomes:
+            if outcome.passed or outcome.results is None:
+                unchanged.append(outcome)
+            else:
+                answers[outcome.case.line] = answer_of(outcome.case, outcome.results)
+                answered.append(outcome)
         if answers:
             # By its bytes: reading it as text would lose the line ends of Windows.
             text = path.read_bytes().decode()
@@ -262,14 +274,16 @@ def _updated(report: SuiteReport) -> SuiteReport:
                 write_files(path.parent, {path.name: with_outputs(text, source, answers)})  # a link stays one
             except (SuiteError, Problem) as error:
                 (error if isinstance(error, Problem) else Problem(f"error: {error}")).show()
-                unchanged += [outcome for outcome in changed if outcome.results is not None]
+                unchanged += answered
                 continue
             say(f"{source}: updated {count(len(answers), 'output')}", err=True)
     return replace(report, outcomes=tuple(unchanged))
 
 
 def _suites(paths: Sequence[Path]) -> list[Path]:
-    suites = [suite for path in paths for suite in (find_suites(path) if path.is_dir() else [path])]
+    suites = list[Path]()
+    for path in paths:
+        suites += find_suites(path) if path.is_dir() else [path]
     if not suites:
         places = ", ".join(map(str, paths))
         raise UsageProblem(

@@ -1,6 +1,6 @@
 """``karta-interpreter validate``: all findings about definitions and customizations."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from operator import itemgetter
@@ -20,7 +20,7 @@ from karta_interpreter.cli.reports import FORMATS
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.check.scripts import script_findings
-from karta_interpreter.definitions.sources import UNREADABLE, Quarantined, combine, decode
+from karta_interpreter.definitions.sources import UNREADABLE, DefinitionFile, Quarantined, combine, decode
 from karta_interpreter.definitions.sources.api_server import CRDS
 from karta_interpreter.languages.lua.customization import LoadedCustomization, merge
 
@@ -66,28 +66,29 @@ def command(
         raise UsageProblem('error: give definitions: PATH or -f PATH, "-" for stdin')
     check_stdin((*paths, *crd))
     has_cluster = kubeconfig is not None or context is not None
-    crds = (
-        [
-            *(read_crds(crd) if crd else ()),
-            *(with_cluster(kubeconfig, context, lambda api: api.list(CRDS)) if has_cluster else ()),
-        ]
-        if crd or has_cluster
-        else None
-    )
+    crds = list[Object]()
+    if crd:
+        crds += read_crds(crd)
+    if has_cluster:
+        crds += with_cluster(kubeconfig, context, lambda api: api.list(CRDS))
+    given_crds = crds if crd or has_cluster else None
     files_of_paths = dict(zip(paths, read_existing(paths), strict=True))
     all_files = list(files_of_paths.values())
-    customizations = [customization for files in all_files for customization in files.customizations]
-    findings = [finding for path, files in files_of_paths.items() for finding in _findings(path, files)]
+    customizations, findings = list[LoadedCustomization](), list[Finding]()
+    for path, files in files_of_paths.items():
+        customizations += files.customizations
+        findings += _findings(path, files)
     findings += combine(files.layer for files in all_files).findings
     _, conflicts = merge(customizations)
     findings += conflicts
-    is_error = not (has_cluster or _has_crd(all_files, crds or ()))
-    compared = dict.fromkeys((*crd_findings(all_files, crds), *script_findings(customizations, crds)))
-    findings += [
-        replace(finding, severity=Severity.ERROR) if is_error and finding.rule == "crd-missing" else finding
-        for finding in compared
-    ]
-    document = _document(all_files, in_order(findings), has_crds=crds is not None)
+    is_error = not (has_cluster or _has_crd(all_files, crds))
+    compared = (*crd_findings(all_files, given_crds), *script_findings(customizations, given_crds))
+    for finding in dict.fromkeys(compared):
+        if is_error and finding.rule == "crd-missing":
+            findings.append(replace(finding, severity=Severity.ERROR))
+        else:
+            findings.append(finding)
+    document = _document(all_files, in_order(findings), has_crds=given_crds is not None)
     summary = document["summary"]
     if output == "table":
         say(findings_text(findings), nl=False)
@@ -101,58 +102,39 @@ def command(
 
 
 def _findings(path: str, files: DefinitionFiles) -> Iterator[Finding]:
-    layer = files.layer
-    documents: list[Definition | Quarantined | LoadedCustomization] = [
-        *(entry.definition for entry in layer.entries),
-        *layer.quarantined,
-        *files.customizations,
-    ]
+    documents = _documents(files)
     if not documents:
-        yield Finding(
-            Severity.ERROR,
-            "no-definitions",
-            (),
-            "it has no definition",
-            among_cases([path]) or "files end in .yaml, .yml or .json"
-            if Path(path).is_dir()
-            else "it is empty, or has only comments",
-            source=path,
-        )
+        hint = "it is empty, or has only comments"
+        if Path(path).is_dir():
+            hint = among_cases([path]) or "files end in .yaml, .yml or .json"
+        yield Finding(Severity.ERROR, "no-definitions", (), "it has no definition", hint, source=path)
     yield from chain.from_iterable(loaded.findings for loaded in documents)
 
 
-def _has_crd(all_files: Collection[DefinitionFiles], crds: Sequence[Object]) -> bool:
+def _documents(files: DefinitionFiles) -> list[Definition | Quarantined | LoadedCustomization]:
+    definitions = [entry.definition for entry in files.layer.entries]
+    return [*definitions, *files.layer.quarantined, *files.customizations]
+
+
+def _has_crd(all_files: Iterable[DefinitionFiles], crds: Sequence[Object]) -> bool:
     """Return whether one of the CRDs defines the kind of a definition."""
     kinds = {(edit.get(crd, ("spec", "group")), edit.get(crd, ("spec", "names", "kind"))) for crd in crds}
-    gvks = [
-        *(entry.definition.gvk for files in all_files for entry in files.layer.entries),
-        *(broken.gvk for files in all_files for broken in files.layer.quarantined if broken.gvk),
-        *(loaded.gvk for files in all_files for loaded in files.customizations if loaded.gvk),
-    ]
-    return any((gvk.group, gvk.kind) in kinds for gvk in gvks)
+    documents = chain.from_iterable(map(_documents, all_files))
+    return any(document.gvk and (document.gvk.group, document.gvk.kind) in kinds for document in documents)
 
 
 def _document(all_files: Sequence[DefinitionFiles], findings: Sequence[Finding], *, has_crds: bool) -> Object:
+    definitions, customizations = list[Object](), list[Object]()
+    by_path = dict[Path, DefinitionFile]()
+    for files in all_files:
+        definitions += _definitions(files)
+        customizations += map(_customization, files.customizations)
+        by_path.update((file.path, file) for file in files.files)
     by_name = itemgetter("source", "name")
-    definitions = sorted((definition for files in all_files for definition in _definitions(files)), key=by_name)
-    customizations = sorted(
-        (
-            {
-                "source": loaded.source,
-                "name": loaded.name,
-                "customizes": loaded.gvk and loaded.gvk.type_meta,
-                "operations": {**dict.fromkeys(loaded.scripts.operations, True), **dict.fromkeys(loaded.broken, False)},
-            }
-            for files in all_files
-            for loaded in files.customizations
-        ),
-        key=by_name,
-    )
+    definitions.sort(key=by_name)
+    customizations.sort(key=by_name)
     errors = sum(finding.severity is Severity.ERROR for finding in findings)
-    by_path = {file.path: file for files in all_files for file in files.files}
-    texts = (text for text, reason in (decode(file.content or b"") for file in by_path.values()) if not reason)
-    # Also those that hide nothing, which have a finding of their own.
-    ignores = sum(ignore.is_complete and ignore.of_crd <= has_crds for text in texts for ignore in ignores_of(text))
+    ignores = sum(_number_of_ignores(file, has_crds=has_crds) for file in by_path.values())
     return {
         "definitions": definitions,
         "customizations": customizations,
@@ -168,27 +150,48 @@ def _document(all_files: Sequence[DefinitionFiles], findings: Sequence[Finding],
     }
 
 
+def _number_of_ignores(file: DefinitionFile, *, has_crds: bool) -> int:
+    """Return how many comments hide findings. Also those that hide nothing, which have a finding of their own."""
+    text, reason = decode(file.content or b"")
+    if reason:
+        return 0
+    return sum(ignore.is_complete and ignore.of_crd <= has_crds for ignore in ignores_of(text))
+
+
+def _customization(loaded: LoadedCustomization) -> Object:
+    return {
+        "source": loaded.source,
+        "name": loaded.name,
+        "customizes": loaded.gvk and loaded.gvk.type_meta,
+        "operations": {**dict.fromkeys(loaded.scripts.operations, True), **dict.fromkeys(loaded.broken, False)},
+    }
+
+
 def _definitions(files: DefinitionFiles) -> Iterator[Object]:
-    documents: list[Definition | Quarantined] = [entry.definition for entry in files.layer.entries]
-    yield from (
-        {
-            "source": document.source,
-            "name": document.name,
-            "defines": document.gvk and document.gvk.type_meta,
-            "valid": isinstance(document, Definition),
-        }
-        for document in [*documents, *files.layer.quarantined]
-        if isinstance(document, Definition)
-        or {UNREADABLE, "not-a-karta"}.isdisjoint(finding.rule for finding in document.findings)
-    )
+    for entry in files.layer.entries:
+        yield _definition(entry.definition)
+    for broken in files.layer.quarantined:
+        if {UNREADABLE, "not-a-karta"}.isdisjoint(finding.rule for finding in broken.findings):
+            yield _definition(broken)
+
+
+def _definition(document: Definition | Quarantined) -> Object:
+    return {
+        "source": document.source,
+        "name": document.name,
+        "defines": document.gvk and document.gvk.type_meta,
+        "valid": isinstance(document, Definition),
+    }
 
 
 def _summary(number: Mapping[str, int]) -> str:
-    shown = ["errors", "warnings"]
-    shown[:0] = [name for name in ("definitions", "customizations") if number[name]] or ["definitions"]
-    counts = [count(number[name], name.removesuffix("s")) for name in shown]
-    counts += [f"{number['ignored']} ignored"] if number["ignored"] else []
-    return ", ".join(counts + ([count(number["unreadable"], "unreadable file")] if number["unreadable"] else []))
+    shown = [name for name in ("definitions", "customizations") if number[name]] or ["definitions"]
+    counts = [count(number[name], name.removesuffix("s")) for name in (*shown, "errors", "warnings")]
+    if number["ignored"]:
+        counts.append(f"{number['ignored']} ignored")
+    if number["unreadable"]:
+        counts.append(count(number["unreadable"], "unreadable file"))
+    return ", ".join(counts)
 
 
 def crd_findings(all_files: Iterable[DefinitionFiles], crds: Sequence[Object] | None) -> Iterator[Finding]:

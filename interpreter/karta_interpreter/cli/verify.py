@@ -41,8 +41,9 @@ def verify_all(
         except RecursionError:
             too_deep.append(f"{gvk.kind} {name}: it is nested too deeply to be judged")
     for gvk, definition in kinds.items():
-        judgements = [*judge_crd(definition, crd)] or [Judgement(Question.CRD)] if (crd := crd_of(gvk)) else []
-        results += [Result(gvk, "", judgement) for judgement in judgements]
+        if crd := crd_of(gvk):
+            judgements = [*judge_crd(definition, crd)] or [Judgement(Question.CRD)]
+            results += [Result(gvk, "", judgement) for judgement in judgements]
     return Report(tuple(results), (*problems, *too_deep))
 
 
@@ -84,36 +85,36 @@ def verify_folder(folder: Path, definitions: Sequence[Definition], selection: Wo
 
 def report_text(report: Report, *, fail_only: bool) -> str:
     """Return a line for each result, then the causes of differences, then the totals of each kind."""
-    rows = [
-        (
-            result.gvk.kind,
-            result.name or "-",
-            str(result.judgement.question),
-            click.style(str(result.judgement.verdict), fg=_COLOURS[result.judgement.verdict]),
-            _why(result.judgement),
-        )
-        for result in report.results
-        if not fail_only or result.judgement.verdict is Verdict.DIFFERS
-    ]
-    results = table(rows, header=("KIND", "OBJECT", "OPERATION", "RESULT", "WHY")) if rows else ""
-    kinds = [
-        (gvk.kind, gvk.api_version, str(number), *(str(report.totals[gvk][verdict]) for verdict in Verdict))
-        for gvk, number in report.objects.items()
-    ]
-    header = ("KIND", "APIVERSION", "OBJECTS", *(str(verdict).upper() for verdict in Verdict))
-    return "\n".join(filter(None, (results, causes_text(report), table(kinds, header=header) if kinds else "")))
+    rows, kinds, texts = list[Sequence[str]](), list[Sequence[str]](), list[str]()
+    for gvk, name, judgement in report.results:
+        if not fail_only or judgement.verdict is Verdict.DIFFERS:
+            verdict = click.style(str(judgement.verdict), fg=_COLOURS[judgement.verdict])
+            rows.append((gvk.kind, name or "-", str(judgement.question), verdict, _why(judgement)))
+    if rows:
+        texts.append(table(rows, header=("KIND", "OBJECT", "OPERATION", "RESULT", "WHY")))
+    if causes := causes_text(report):
+        texts.append(causes)
+    for gvk, number in report.objects.items():
+        totals = [str(report.totals[gvk][verdict]) for verdict in Verdict]
+        kinds.append((gvk.kind, gvk.api_version, str(number), *totals))
+    if kinds:
+        header = ("KIND", "APIVERSION", "OBJECTS", *map(str.upper, Verdict))
+        texts.append(table(kinds, header=header))
+    return "\n".join(texts)
 
 
 def causes_text(report: Report) -> str:
     """Return each cause of differences, with the field of the definition and how to correct it."""
-    lines = []
-    for objects, judgement in ((cause.objects, cause.judgement) for cause in report.causes):
-        lines += [
-            f"{click.style(objects, bold=True)}: {judgement.question}: {' '.join(judgement.reason.split())}",
-            *([f"    {judgement.field}"] if judgement.field else []),
-            *([f"    → {judgement.fix}"] if judgement.fix else []),
-        ]
-    return "".join(f"{line}\n" for line in lines)
+    text = ""
+    for cause in report.causes:
+        judgement = cause.judgement
+        reason = " ".join(judgement.reason.split())
+        text += f"{click.style(cause.objects, bold=True)}: {judgement.question}: {reason}\n"
+        if judgement.field:
+            text += f"    {judgement.field}\n"
+        if judgement.fix:
+            text += f"    → {judgement.fix}\n"
+    return text
 
 
 def _why(judgement: Judgement) -> str:
@@ -179,10 +180,8 @@ def command(  # noqa: PLR0913 - one for each option
     served = [*load_sources(sources).entries.values()] if filenames else load_catalogue().entries
     definitions = [entry.definition for entry in chosen(served, (kind,) if kind else kinds)]
     if folder:
-        report, place = (
-            verify_folder(folder, definitions, selection),
-            f"namespace {namespace} of {folder}" if namespace else str(folder),
-        )
+        report = verify_folder(folder, definitions, selection)
+        place = f"namespace {namespace} of {folder}" if namespace else str(folder)
     else:
         read = partial(
             _read, definitions=definitions, selection=selection, folder=save_to, all_namespaces=all_namespaces
@@ -210,14 +209,15 @@ async def _read(
         report = await verify_member(api, definitions, selection._replace(namespace=namespace), folder)
     except OSError as error:  # of the folder that it is saved to
         raise Problem(f"error: {folder} cannot be written: {error.strerror}; name a folder") from error
-    return report, f"{f'namespace {namespace}' if namespace else 'any namespace'} of {api.url}"
+    place = f"namespace {namespace}" if namespace else "any namespace"
+    return report, f"{place} of {api.url}"
 
 
 def summary(report: Report) -> str:
     """Return the problems of reading, a line each, and the number of results."""
     totals = sum(report.totals.values(), Counter[Verdict]())
     objects = f"{count(sum(report.objects.values()), 'object')} of {count(len(report.objects), 'kind')}"
-    numbers = ", ".join(f"{totals[verdict]} {verdict}" for verdict in Verdict) + (
-        "" if report.results else "; --context, -n, -A, --kinds and --object choose others"
-    )
+    numbers = ", ".join(f"{totals[verdict]} {verdict}" for verdict in Verdict)
+    if not report.results:
+        numbers += "; --context, -n, -A, --kinds and --object choose others"
     return "".join(f"warning: {one_line(problem)}\n" for problem in report.problems) + f"{objects}: {numbers}"
