@@ -101,14 +101,16 @@ def _verdict(script: OperationScript) -> Iterator[str]:
     trouble = [status for status in Status if status in FAILING.difference(named or ()) and status in mapped]
     suspended = [status for status in (Status.SUSPENDED, Status.SUSPENDING) if status in mapped]
     healthy = [status for status in (*mapped, Status.UNDEFINED) if status in counted_as_healthy]
+    rests = Status.SUSPENDED in mapped and (named is None or Status.SUSPENDED in named)
+    unless_at_rest = "not statuses.Suspended and " if rests else ""
     if definition.may_be_stale:
         # A status of an older generation shows only a failure.
         yield "  if is_stale(obj) then"
-        yield from _returns("Degraded", trouble, indent=4)
+        yield from _returns("Degraded", trouble, when=unless_at_rest, indent=4)
         yield '    return "Progressing", {}'
         yield "  end"
     if definition.annotations.health is None:
-        yield from _returns("Degraded", trouble)
+        yield from _returns("Degraded", trouble, when=unless_at_rest)
         yield from _returns("Suspended", suspended)
         yield from _returns("Healthy", healthy)
     else:
