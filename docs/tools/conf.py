@@ -51,6 +51,9 @@ linkcheck_anchors = False
 linkcheck_timeout = 20
 linkcheck_ignore = [r"https?://localhost", r"https?://127\.", navigation.HOME, navigation.SITE]
 
+DEVELOPERS = "developers/"
+"""The folder of pages that the search of users leaves out."""
+
 MOST_COLUMNS, LONG = 3, 50
 """A table of texts has at most this many columns, and a cell with more characters than this."""
 
@@ -60,7 +63,8 @@ _ARROW = re.compile(r'^ *(c\d+) -->(?:\|"(.*)"\|)? ?(c\d+)$', re.MULTILINE)
 
 def _read_source(_app: object, page: str, source: list[str]) -> None:
     text = navigation.on_site(source[0], page)
-    source[0] = text + (navigation.toctrees(page) if page in navigation.SECTIONS else "")
+    hidden = "---\nnosearch: true\n---\n\n" if page.startswith(DEVELOPERS) else ""
+    source[0] = hidden + text + (navigation.toctrees(page) if page in navigation.SECTIONS else "")
 
 
 def _draw(_app: object, page: nodes.document) -> None:

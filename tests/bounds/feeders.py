@@ -137,7 +137,7 @@ def _failed_calls(_: int) -> Iterator[Fed]:
 
 
 @feeder(
-    "definitions of all files together, by the memory that each process needs for them",
+    "definitions of all files together",
     "definitions.sources.budget:MOST",
     small=8 * 3 * TEXT,
     unit=3 * TEXT,
@@ -185,7 +185,7 @@ def _looked_up_bytes(_: int) -> Iterator[Fed]:
 
 
 @feeder(
-    "look-ups of one call, or the objects that they find if those are more",
+    "look-ups of one call, or the objects that they find",
     "webhook.answering.child_lane:MOST_OBJECTS",
     small=10,
 )
@@ -267,7 +267,7 @@ def _recordings(bound: int) -> Iterator[Fed]:
 
 
 @feeder(
-    "types of parts of objects, one for each part that the server's own process decodes",
+    "types of parts of objects that the server's own process decodes",
     "webhook.wire.fast_decoder:MOST_TYPES",
     small=42,
     unit=7,
@@ -389,7 +389,7 @@ def _rounds(_: int) -> Iterator[Fed]:
 
 
 @feeder(
-    "a key of the elements of a list, in the managedFields that the search for fights reads",
+    "a key of a list's elements in managedFields",
     "engine.fights.rounds:_LONGEST",
     small=256,
     unit=32,
