@@ -8,7 +8,7 @@ from karta_interpreter.definitions.openapi.objects import misfits
 from tests.catalogue.entries import entries
 
 WITHOUT: Final = {
-    GVK("helm.toolkit.fluxcd.io", "v2", "HelmRelease"): "the release that its definition names could not be had",
+    GVK("helm.toolkit.fluxcd.io", "v2", "HelmRelease"): "the release that its definition names could not be had"
 }
 ALLOWED: Final = {
     ("StatefulSet", "replicas is text"): "no API server stores it, and Karmada asks all the same",

@@ -225,10 +225,7 @@ def test_suite_has_retain_with_object_of_member(run: Run, files: Path) -> None:
 
 @pytest.mark.parametrize(
     ("options", "count"),
-    [
-        pytest.param((), 6, id="twice the count"),
-        pytest.param(("--desired-replica", "0"), 0, id="none"),
-    ],
+    [pytest.param((), 6, id="twice the count"), pytest.param(("--desired-replica", "0"), 0, id="none")],
 )
 def test_suite_revises_to_a_count(run: Run, files: Path, options: tuple[str, ...], count: int) -> None:
     del files

@@ -129,8 +129,7 @@ def test_kind_of_the_catalogue_is_compared_with_a_folder(run: Run, files: Path) 
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "option"),
-    [("karta.yaml", "JobSet", "--to"), ("JobSet", "karta.yaml", "--from")],
+    ("before", "after", "option"), [("karta.yaml", "JobSet", "--to"), ("JobSet", "karta.yaml", "--from")]
 )
 def test_side_without_a_definition_is_named(run: Run, before: str, after: str, option: str) -> None:
     first = _diff(run, before, after).stderr.splitlines()[0]

@@ -211,10 +211,7 @@ def test_another_cluster_than_karmada_has_advice_about_the_context(run: Run, kar
 
 @pytest.mark.parametrize(
     ("seconds", "looks", "code"),
-    [
-        pytest.param(None, 1, 1, id="not asked to wait"),
-        pytest.param(HANG, 3, 0, id="until there is no problem"),
-    ],
+    [pytest.param(None, 1, 1, id="not asked to wait"), pytest.param(HANG, 3, 0, id="until there is no problem")],
 )
 def test_doctor_waits_for_a_server(
     run: Run, monkeypatch: pytest.MonkeyPatch, seconds: float | None, looks: int, code: int

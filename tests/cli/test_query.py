@@ -34,9 +34,7 @@ def _files(files: Path) -> None:
             id="a number is changed on the way",
         ),
         pytest.param(
-            ".spec.size // " * 80 + ".spec.size",
-            ['"3"     spec.size'],
-            id="longer than the name of a file may be",
+            ".spec.size // " * 80 + ".spec.size", ['"3"     spec.size'], id="longer than the name of a file may be"
         ),
         pytest.param(".spec.groups | length", ["2       computed"], id="no place"),
     ],

@@ -21,12 +21,7 @@ from karta_interpreter.definitions.karta.rules import NO_ANSWER
 from karta_interpreter.definitions.karta.schema_types import Schema
 from karta_interpreter.definitions.openapi import objects
 from karta_interpreter.definitions.openapi.check import object_contradictions
-from karta_interpreter.engine.explain import (
-    count_warnings,
-    misfits,
-    pod_warnings,
-    status_warnings,
-)
+from karta_interpreter.engine.explain import count_warnings, misfits, pod_warnings, status_warnings
 from karta_interpreter.languages.lua.customization import load_customizations
 from tests.support.rows import few_rows, rows
 

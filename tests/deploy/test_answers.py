@@ -60,8 +60,4 @@ def test_server_that_is_not_there_is_named(tmp_path: Path) -> None:
         unused.bind(("127.0.0.1", 0))
         command = [sys.executable, "-c", PROGRAM.read_text(), "127.0.0.1", str(unused.getsockname()[1])]
         ran = subprocess.run(command, check=False, capture_output=True, text=True, timeout=HANG, cwd=tmp_path)
-    assert (ran.returncode, "no connection to 127.0.0.1:" in ran.stderr, "Traceback" in ran.stderr) == (
-        1,
-        True,
-        False,
-    )
+    assert (ran.returncode, "no connection to 127.0.0.1:" in ran.stderr, "Traceback" in ran.stderr) == (1, True, False)

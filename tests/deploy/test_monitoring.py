@@ -68,11 +68,7 @@ def shown() -> dict[str, set[str]]:
             found.setdefault(name[1], set())
         if series := re.match(r"([a-z_]+)(?:\{(.*)\})? ", line):
             found.setdefault(series[1], set()).update(re.findall(r"(\w+)=", series[2] or ""))
-    return {
-        **found,
-        "karta_interpreter_definitions": {"state"},
-        "karta_interpreter_scripts": {"kind", "operation"},
-    }
+    return {**found, "karta_interpreter_definitions": {"state"}, "karta_interpreter_scripts": {"kind", "operation"}}
 
 
 SHOWN = shown()

@@ -125,10 +125,7 @@ def test_notes_lead_to_the_check_of_the_registration(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("options", "wrong"),
-    [
-        pytest.param((), CONTROL_PLANE, id="the host cluster"),
-        pytest.param(_KARMADA, SERVER, id="karmada-apiserver"),
-    ],
+    [pytest.param((), CONTROL_PLANE, id="the host cluster"), pytest.param(_KARMADA, SERVER, id="karmada-apiserver")],
 )
 def test_chart_on_the_wrong_api_server_warns(options: tuple[str, ...], wrong: str, tmp_path: Path) -> None:
     for chart in (SERVER, CONTROL_PLANE):

@@ -204,10 +204,7 @@ def test_rejected_version_is_named() -> None:
 
 @rows(
     ("group", "names"),
-    [
-        ("example.io", ["health.example.io_Toy", "useOpenLibs.example.io_Toy"]),
-        ("", ["health.Toy", "useOpenLibs.Toy"]),
-    ],
+    [("example.io", ["health.example.io_Toy", "useOpenLibs.example.io_Toy"]), ("", ["health.Toy", "useOpenLibs.Toy"])],
 )
 def test_entries_are_named_by_group_and_kind(group: str, names: list[str]) -> None:
     running = [{"byExpression": {"expression": ".status.count", "expectedResult": "3"}}]

@@ -197,12 +197,7 @@ def test_script_rejects_wrong_type_of_containers_with_added_ones(pairs: list[Pai
 
 
 @pytest.mark.parametrize(
-    "operation",
-    [
-        Operation.INTERPRET_REPLICA,
-        Operation.INTERPRET_COMPONENT,
-        Operation.REVISE_REPLICA,
-    ],
+    "operation", [Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.REVISE_REPLICA]
 )
 @pytest.mark.parametrize("spec", [False, 3, "a", [{"containers": []}]])
 def test_script_rejects_wrong_type_of_pod_spec(pairs: list[Pair], operation: Operation, spec: Any) -> None:

@@ -64,11 +64,7 @@ _DEFAULTS = {"vmstorage": "250m", "vmselect": "100m", "vminsert": "150m"}
 
 def _victoria(balancers: int = 0, **parts: tuple[int, str | None]) -> Evidence:
     spec: Thing = {
-        name: {
-            "replicaCount": replicas,
-            "containers": [],
-            **({"resources": {"requests": {"cpu": cpu}}} if cpu else {}),
-        }
+        name: {"replicaCount": replicas, "containers": [], **({"resources": {"requests": {"cpu": cpu}}} if cpu else {})}
         for name, (replicas, cpu) in parts.items()
     }
     sets: list[Any] = [

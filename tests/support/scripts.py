@@ -18,10 +18,7 @@ _SECOND = {
 
 
 def answer(
-    scripts: Sequence[Script],
-    own: Own | None = None,
-    on_print: Callable[[str], None] | None = None,
-    **arguments: Any,
+    scripts: Sequence[Script], own: Own | None = None, on_print: Callable[[str], None] | None = None, **arguments: Any
 ) -> dict[str, JSON]:
     """The answer of the scripts of one operation, by Karmada's result names; an object, and what `_SECOND` names."""
     second = _SECOND.get(scripts[0].operation)

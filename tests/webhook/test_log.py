@@ -65,13 +65,7 @@ def logged(program: str, level: str = "") -> list[dict[str, Any]]:
 def test_log_line_is_one_json_object() -> None:
     lines = logged(PROGRAM, "debug")
     assert [line["message"] for line in lines] == ["went wrong", "went wrong", "details", "call failed"]
-    assert lines[-1] | {"time": ""} == {
-        "message": "call failed",
-        "level": "info",
-        "time": "",
-        "uid": "1",
-        "code": 422,
-    }
+    assert lines[-1] | {"time": ""} == {"message": "call failed", "level": "info", "time": "", "uid": "1", "code": 422}
     assert all(line["time"].endswith("Z") for line in lines)
 
 

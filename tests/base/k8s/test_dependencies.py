@@ -148,12 +148,7 @@ def test_dependencies_are_sorted_and_unique() -> None:
 
 def test_wire_form() -> None:
     (found_one,) = pod_dependencies({"spec": {"serviceAccountName": "robot"}}, "team")
-    assert found_one.to_json() == {
-        "apiVersion": "v1",
-        "kind": "ServiceAccount",
-        "namespace": "team",
-        "name": "robot",
-    }
+    assert found_one.to_json() == {"apiVersion": "v1", "kind": "ServiceAccount", "namespace": "team", "name": "robot"}
 
 
 @rows(

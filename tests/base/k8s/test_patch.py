@@ -14,9 +14,7 @@ from tests.support.rows import rows
 KEYS = st.sampled_from(["a", "b", "0", "-", "", "a/b", "m~n", "~1", "é"])
 SCALARS = st.sampled_from([None, True, False, 0, 1, 2, 0.5, "", "x"])
 DOCUMENTS = st.recursive(
-    SCALARS,
-    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(KEYS, inner, max_size=4),
-    max_leaves=15,
+    SCALARS, lambda inner: st.lists(inner, max_size=5) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=15
 )
 
 

@@ -365,9 +365,7 @@ def test_rule_11_a_priority_class_alone_is_nothing() -> None:
         pytest.param({"spec": []}, "spec needs an object, not a list", id="spec"),
         pytest.param({"spec": {"containers": {}}}, "spec.containers needs a list, not an object", id="containers"),
         pytest.param(
-            {"spec": {"containers": ["web"]}},
-            r"spec.containers\[0\] needs an object, not a string",
-            id="a container",
+            {"spec": {"containers": ["web"]}}, r"spec.containers\[0\] needs an object, not a string", id="a container"
         ),
         pytest.param(
             {"spec": {"initContainers": [{}, {"resources": 1}]}},

@@ -113,10 +113,7 @@ def test_object_of_a_cluster_that_is_nested_too_deeply_is_named(run: Run, tmp_pa
 
 @pytest.mark.parametrize(
     ("constant", "bound"),
-    [
-        pytest.param("_LONGEST", 2_000, id="one workload"),
-        pytest.param("_MOST", 2_000, id="all workloads together"),
-    ],
+    [pytest.param("_LONGEST", 2_000, id="one workload"), pytest.param("_MOST", 2_000, id="all workloads together")],
 )
 def test_folder_leaves_out_and_names_what_verify_would_refuse(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, constant: str, bound: int
@@ -348,10 +345,7 @@ def _about(version: int) -> bytes:
         ),
         pytest.param(b"{}", b"", "verify --save of this version has not written it", id="another-file"),
         pytest.param(
-            _about(1),
-            gzip.compress(b'{"object": {}}')[:-4],
-            "damaged, was cut off",
-            id="a-file-that-was-cut-off",
+            _about(1), gzip.compress(b'{"object": {}}')[:-4], "damaged, was cut off", id="a-file-that-was-cut-off"
         ),
         pytest.param(
             _about(1),

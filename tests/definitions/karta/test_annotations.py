@@ -6,11 +6,7 @@ import pytest
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.definitions.karta.annotation_records import Annotations
-from karta_interpreter.definitions.karta.annotations import (
-    AggregateRule,
-    ExtraDependency,
-    Retained,
-)
+from karta_interpreter.definitions.karta.annotations import AggregateRule, ExtraDependency, Retained
 from karta_interpreter.definitions.karta.identity import ROOT_STATUS
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.evaluation.status import Status

@@ -87,10 +87,7 @@ def test_leaves_are_the_components_that_have_pods(compiled: dict[str, Definition
     assert [leaf.name for leaf in compiled["brew"].leaves] == ["brew"]
 
 
-@rows(
-    ("name", "lineage"),
-    [("desk", ["desk", "section", "orchestra"]), ("orchestra", ["orchestra"]), ("audience", [])],
-)
+@rows(("name", "lineage"), [("desk", ["desk", "section", "orchestra"]), ("orchestra", ["orchestra"]), ("audience", [])])
 def test_lineage_leads_to_the_root(orchestra: Raw, name: str, lineage: list[str]) -> None:
     children = [*edit.get(orchestra, SECTION[:-1]), {"name": "desk", "ownerRef": "section"}]
     raw = edit.set_value(orchestra, SECTION[:-1], children)

@@ -77,14 +77,7 @@ def test_names(metadata: Any, root: Raw, name: str) -> None:
 def test_name_must_be_accepted_by_kubernetes(brew: Raw, findings_of: FindingsOf, name: str, message: str) -> None:
     findings = findings_of(edit.set_value(brew, ("metadata", "name"), name))
     assert [(each.severity, each.rule, each.path, each.message) for each in findings] == (
-        [
-            (
-                Severity.ERROR,
-                "schema",
-                ("metadata", "name"),
-                f'"{message}" is not a name that Kubernetes accepts',
-            )
-        ]
+        [(Severity.ERROR, "schema", ("metadata", "name"), f'"{message}" is not a name that Kubernetes accepts')]
         if message
         else []
     )

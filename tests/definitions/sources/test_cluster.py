@@ -13,11 +13,7 @@ from karta_interpreter.definitions.sources.cluster import Cluster
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.definitions.sources.snapshot import Snapshot
 from tests.definitions.sources.running import expressions, quarantined, running_cluster
-from tests.definitions.sources.scripted_api import (
-    KARTAS,
-    ScriptedApi,
-    status,
-)
+from tests.definitions.sources.scripted_api import KARTAS, ScriptedApi, status
 from tests.support.waiting import PAUSE
 
 Karta = Callable[..., str]

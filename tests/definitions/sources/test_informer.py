@@ -11,13 +11,7 @@ from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from tests.definitions.sources.running import FAST, expressions, quarantined, running_cluster
-from tests.definitions.sources.scripted_api import (
-    KARTAS,
-    ScriptedApi,
-    serving,
-    status,
-    stream,
-)
+from tests.definitions.sources.scripted_api import KARTAS, ScriptedApi, serving, status, stream
 from tests.support.serving import reserved_port
 from tests.support.waiting import HANG
 

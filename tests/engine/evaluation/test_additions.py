@@ -188,11 +188,7 @@ def test_pods_that_do_not_exist_get_none(orchestra: Raw) -> None:
 @rows(
     ("text", "message"),
     [
-        pytest.param(
-            "'[]'",
-            "annotation added-containers `\\[\\]`: gives a list where an object belongs",
-            id="a list",
-        ),
+        pytest.param("'[]'", "annotation added-containers `\\[\\]`: gives a list where an object belongs", id="a list"),
         pytest.param(
             "'{volumes: []}'",
             "annotation added-containers .*: gives volumes as a list; there are the lists",
@@ -204,9 +200,7 @@ def test_pods_that_do_not_exist_get_none(orchestra: Raw) -> None:
             id="no list",
         ),
         pytest.param(
-            "'.spec.extra + 1'",
-            "annotation added-containers `.spec.extra .*`: .*cannot",
-            id="an expression that fails",
+            "'.spec.extra + 1'", "annotation added-containers `.spec.extra .*`: .*cannot", id="an expression that fails"
         ),
     ],
 )

@@ -26,13 +26,7 @@ def template(definition: Definition, dock: Any) -> Any:
         pytest.param({}, {"spec": {}}, id="an instance without pieces has a pod of defaults"),
         pytest.param(
             {"scheduler": "kai", "priority": "high", "claims": [{"name": "gpu"}]},
-            {
-                "spec": {
-                    "schedulerName": "kai",
-                    "priorityClassName": "high",
-                    "resourceClaims": [{"name": "gpu"}],
-                }
-            },
+            {"spec": {"schedulerName": "kai", "priorityClassName": "high", "resourceClaims": [{"name": "gpu"}]}},
             id="plain fields of the pod",
         ),
         pytest.param(

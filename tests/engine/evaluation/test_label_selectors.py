@@ -53,10 +53,7 @@ def selection(selector: dict[str, Any], instance: str = "", before: dict[str, An
                 "componentInstanceSelector": {"idPath": ".metadata.labels.name"},
             },
             "lee",
-            {
-                "matchLabels": {"app": "f", "name": "lee"},
-                "matchExpressions": [{"key": "role", "operator": "Exists"}],
-            },
+            {"matchLabels": {"app": "f", "name": "lee"}, "matchExpressions": [{"key": "role", "operator": "Exists"}]},
             id="both, and the label of an instance",
         ),
     ],

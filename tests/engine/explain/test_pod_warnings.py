@@ -52,10 +52,7 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
             id="an object with ids as its keys",
         ),
         pytest.param(
-            {},
-            train(),
-            ["no component has pods in this object (group: spec.groups)"],
-            id="an object without any pods",
+            {}, train(), ["no component has pods in this object (group: spec.groups)"], id="an object without any pods"
         ),
         pytest.param(
             {},

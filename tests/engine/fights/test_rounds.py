@@ -82,10 +82,7 @@ def test_managed_fields_of_tests_are_those_of_an_api_server() -> None:
     fields_of_container: Thing = {".": {}, "f:envFrom": {}, "f:image": {}, "f:name": {}, "f:resources": {}}
     pod = {"f:containers": {".": {}, 'k:{"name":"nginx"}': fields_of_container}}
     fields = {
-        "f:metadata": {
-            "f:annotations": {".": {}, "f:work.karmada.io/name": {}},
-            "f:labels": {".": {}, "f:app": {}},
-        },
+        "f:metadata": {"f:annotations": {".": {}, "f:work.karmada.io/name": {}}, "f:labels": {".": {}, "f:app": {}}},
         "f:spec": {
             ".": {},
             "f:replicas": {},

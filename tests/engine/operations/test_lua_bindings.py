@@ -21,7 +21,7 @@ TRAIN = {
     "spec": {
         "replicas": 3,
         "template": {
-            "spec": {**template(resources={"requests": {"cpu": "2"}})["spec"], "serviceAccountName": "driver"},
+            "spec": {**template(resources={"requests": {"cpu": "2"}})["spec"], "serviceAccountName": "driver"}
         },
     },
     "status": {"conditions": [{"type": "Ready", "status": "True"}], "active": 3},

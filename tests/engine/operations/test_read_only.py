@@ -314,11 +314,7 @@ def test_metadata_of_pods_must_be_an_object(define: Define) -> None:
 
 def test_added_containers_count_and_are_needed(define: Define) -> None:
     definition = define(MASTER, **{"added-containers": "master: '{containers: [.spec.sidecar]}'"})
-    sidecar = {
-        "name": "side",
-        "resources": {"requests": {"cpu": "1"}},
-        "envFrom": [{"secretRef": {"name": "key"}}],
-    }
+    sidecar = {"name": "side", "resources": {"requests": {"cpu": "1"}}, "envFrom": [{"secretRef": {"name": "key"}}]}
     subject = obj(master={"template": requests(cpu="2")}, sidecar=sidecar)
     answer = ask(definition, Operation.INTERPRET_REPLICA, subject)
     assert answer["requires"] == {"resourceRequest": {"cpu": "3"}}

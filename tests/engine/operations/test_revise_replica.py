@@ -119,12 +119,7 @@ def test_indivisible_workload_keeps_its_number(define: Define) -> None:
     ],
 )
 def test_share_that_bound_does_not_take_goes_to_other_component(
-    define: Define,
-    count: str,
-    bounds: dict[str, str],
-    replicas: tuple[int, int],
-    total: int,
-    expected: tuple[int, int],
+    define: Define, count: str, bounds: dict[str, str], replicas: tuple[int, int], total: int, expected: tuple[int, int]
 ) -> None:
     worker = component("worker", ".spec.worker.template", count.format(".spec.worker.replicas"), **bounds)
     before = job({"replicas": replicas[0]}, {"replicas": replicas[1]})

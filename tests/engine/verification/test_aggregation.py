@@ -55,12 +55,7 @@ def _crd(*served: str) -> Thing:
     ("replicas", "served", "reasons"),
     [
         pytest.param("replicas", ["v1"], [], id="every-path-is-there"),
-        pytest.param(
-            "size",
-            ["v1"],
-            ["has no field .spec.size"],
-            id="a-path-that-the-version-lacks",
-        ),
+        pytest.param("size", ["v1"], ["has no field .spec.size"], id="a-path-that-the-version-lacks"),
         pytest.param("replicas", ["v2"], ["the CRD does not serve v1, only v2"], id="another-version"),
     ],
 )

@@ -172,8 +172,7 @@ def test_status_expression_without_answer_names_the_mappings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("phase", "verdict"),
-    [pytest.param("Deployed", OK, id="healthy"), pytest.param("Idle", DIFFERS, id="unhealthy")],
+    ("phase", "verdict"), [pytest.param("Deployed", OK, id="healthy"), pytest.param("Idle", DIFFERS, id="unhealthy")]
 )
 def test_service_that_is_scaled_to_0_is_healthy(phase: str, verdict: Verdict) -> None:
     spec = {"replicas": 0, "template": {"spec": {"containers": [container()]}}}

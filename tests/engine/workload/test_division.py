@@ -7,10 +7,7 @@ from karta_interpreter.engine.workload.gang import divides, divides_components
 from tests.support.rows import rows
 
 POD = {
-    "metadata": {
-        "name": "ship-0",
-        "labels": {"fleet": "f", "role": "ship", "class": "a", "squad": "2", "job": "f-a-2"},
-    }
+    "metadata": {"name": "ship-0", "labels": {"fleet": "f", "role": "ship", "class": "a", "squad": "2", "job": "f-a-2"}}
 }
 
 

@@ -95,11 +95,7 @@ def test_spec_and_metadata_in_one_object_keep_each_other(make: Make) -> None:
     written = workload.root.update_pod_specs({"": {"containers": [{"name": "bar"}]}})
     assert written.object["spec"] == {"containers": [{"name": "bar"}], "labels": {"a": "b"}, "minReplicas": 2}
     written = written.root.update_pod_metadata({"": {"annotations": {"c": "d"}}})
-    assert written.object["spec"] == {
-        "containers": [{"name": "bar"}],
-        "minReplicas": 2,
-        "annotations": {"c": "d"},
-    }
+    assert written.object["spec"] == {"containers": [{"name": "bar"}], "minReplicas": 2, "annotations": {"c": "d"}}
 
 
 def test_pieces_are_written_together(make: Make) -> None:
@@ -229,12 +225,7 @@ def test_pieces_of_spec_and_metadata_in_one_object_are_written_together(make: Ma
     pods = {"containers": [{"name": "bar"}, {"name": "log"}], "labels": {"a": "b"}, "minReplicas": 2}
     spec = FragmentedPodSpec(priority_class_name="high", labels={}, annotations={"c": "d"})
     written = make("Tavern", pods).root.update_fragmented_pod_specs({"": spec})
-    assert written.object["spec"] == {
-        **pods,
-        "priorityClassName": "high",
-        "labels": {},
-        "annotations": {"c": "d"},
-    }
+    assert written.object["spec"] == {**pods, "priorityClassName": "high", "labels": {}, "annotations": {"c": "d"}}
 
 
 @rows(

@@ -132,11 +132,7 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             [(2, "unknown-global", "kube")],
             id="a module that was not required",
         ),
-        pytest.param(
-            "function Retain(a, b)\n  goto done\n  ::done::\n  return a\nend",
-            [],
-            id="a jump",
-        ),
+        pytest.param("function Retain(a, b)\n  goto done\n  ::done::\n  return a\nend", [], id="a jump"),
         pytest.param(
             "function Retain(a, b)\n  names[#a + 1] = {#b}\n  return a\nend",
             [(2, "unknown-global", "names")],
@@ -237,10 +233,7 @@ def test_unknown_name_has_the_closest_one_as_its_hint(script: str, rule: str, hi
         pytest.param("x", "error", True, id="what is not Lua cannot run"),
         pytest.param("local x", "error", True, id="nor can a script without its function"),
         pytest.param(
-            "function Retain(a, b) return rawget(a, b) end",
-            "error",
-            False,
-            id="Karmada fails when it gets there",
+            "function Retain(a, b) return rawget(a, b) end", "error", False, id="Karmada fails when it gets there"
         ),
         pytest.param("function Retain(a, b) x = 1 return x end", "warning", False, id="a global is only bad manners"),
     ],

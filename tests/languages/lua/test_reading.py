@@ -31,7 +31,7 @@ def test_findings_without_a_file_name_the_line_of_the_script() -> None:
             201,
             "too many local variables (limit is 200)",
             id="local variables, of which a and b are two; it is noticed behind the last of them",
-        ),
+        )
     ],
 )
 def test_compiler_error_is_found_on_reading(script: str, line: int, message: str) -> None:

@@ -135,29 +135,13 @@ def test_other_operations(
 @rows(
     ("operation", "returned", "message"),
     [
+        pytest.param("InterpretReplica", (), "result type 0 is not number, but nil", id="no replicas"),
         pytest.param(
-            "InterpretReplica",
-            (),
-            "result type 0 is not number, but nil",
-            id="no replicas",
+            "InterpretReplica", (True,), "result type 1 is not number, but boolean", id="a boolean for replicas"
         ),
+        pytest.param("InterpretReplica", ("3",), "result type 3 is not number, but string", id="a string for replicas"),
         pytest.param(
-            "InterpretReplica",
-            (True,),
-            "result type 1 is not number, but boolean",
-            id="a boolean for replicas",
-        ),
-        pytest.param(
-            "InterpretReplica",
-            ("3",),
-            "result type 3 is not number, but string",
-            id="a string for replicas",
-        ),
-        pytest.param(
-            "InterpretReplica",
-            (FUNCTION,),
-            "result type 4 is not number, but function",
-            id="a function for replicas",
+            "InterpretReplica", (FUNCTION,), "result type 4 is not number, but function", id="a function for replicas"
         ),
         pytest.param(
             "InterpretReplica",
@@ -171,12 +155,7 @@ def test_other_operations(
             "expect the returned requires type is table but got function",
             id="a function for requirements",
         ),
-        pytest.param(
-            "InterpretReplica",
-            ([],),
-            "result type 7 is not number, but table",
-            id="a table for replicas",
-        ),
+        pytest.param("InterpretReplica", ([],), "result type 7 is not number, but table", id="a table for replicas"),
         pytest.param(
             "InterpretReplica",
             (2**31,),
@@ -222,16 +201,10 @@ def test_other_operations(
             id="half a replica",
         ),
         pytest.param(
-            "ReviseReplica",
-            (None,),
-            "expect the returned requires type is table but got nil",
-            id="nothing revised",
+            "ReviseReplica", (None,), "expect the returned requires type is table but got nil", id="nothing revised"
         ),
         pytest.param(
-            "Retain",
-            (1,),
-            "expect the returned requires type is table but got number",
-            id="a number for an object",
+            "Retain", (1,), "expect the returned requires type is table but got number", id="a number for an object"
         ),
         pytest.param("Retain", ([],), f"{_MISSING_KIND} '{{}}'", id="an empty object has no kind"),
         pytest.param(
@@ -243,29 +216,13 @@ def test_other_operations(
         pytest.param("Retain", ({"kind": ""},), _MISSING_KIND + """ '{"kind":""}'""", id="an empty kind"),
         pytest.param("Retain", ({"kind": 1},), _MISSING_KIND + """ '{"kind":1}'""", id="a kind that is not a name"),
         pytest.param(
-            "InterpretStatus",
-            (None,),
-            "expect the returned replica type is table but got nil",
-            id="no status",
+            "InterpretStatus", (None,), "expect the returned replica type is table but got nil", id="no status"
         ),
+        pytest.param("InterpretHealth", (None,), "result type 0 is not bool, but nil", id="no health"),
         pytest.param(
-            "InterpretHealth",
-            (None,),
-            "result type 0 is not bool, but nil",
-            id="no health",
+            "InterpretHealth", (FUNCTION,), "result type 4 is not bool, but function", id="a function for health"
         ),
-        pytest.param(
-            "InterpretHealth",
-            (FUNCTION,),
-            "result type 4 is not bool, but function",
-            id="a function for health",
-        ),
-        pytest.param(
-            "InterpretHealth",
-            (1,),
-            "result type 2 is not bool, but number",
-            id="a number for health",
-        ),
+        pytest.param("InterpretHealth", (1,), "result type 2 is not bool, but number", id="a number for health"),
         pytest.param(
             "InterpretDependency",
             (None,),

@@ -323,10 +323,7 @@ def test_cases_of_a_suite_are_run_by_the_karta_while_it_can_be_used() -> None:
     case = f"name: a\noperation: InterpretReplica\ndesiredObj: {ONE_LINE}\noutput: {{replica: 0}}\n"
     others = (case.replace("replica: 0", "replica: 9"), case.replace("Crawler", "Other"))
     cases = asked(suite="---\n".join((case, *others)))["cases"]
-    assert [(one["line"], one["failures"][:1]) for one in cases[:2]] == [
-        (1, ()),
-        (6, ("replica: expected 9, got 0",)),
-    ]
+    assert [(one["line"], one["failures"][:1]) for one in cases[:2]] == [(1, ()), (6, ("replica: expected 9, got 0",))]
     assert asked(suite=case, karta=KARTA.replace("name: crawler", "name: [", 1))["cases"] == []
     assert cases[2]["failures"][0].startswith("not run: the Karta is for another kind")
 
@@ -387,11 +384,7 @@ def test_body_of_another_shape_is_rejected(body: Any) -> None:
 
 
 _CHANGING = (Operation.RETAIN, Operation.REVISE_REPLICA, Operation.AGGREGATE_STATUS)
-_WITH_MORE = {
-    Operation.INTERPRET_HEALTH: "object",
-    Operation.RETAIN: "observed",
-    Operation.AGGREGATE_STATUS: "items",
-}
+_WITH_MORE = {Operation.INTERPRET_HEALTH: "object", Operation.RETAIN: "observed", Operation.AGGREGATE_STATUS: "items"}
 """Operations whose cases have a status or a further text, and the text that has it."""
 
 

@@ -70,10 +70,7 @@ def test_large_bodies_are_decoded_in_other_processes(tmp_path: Path, monkeypatch
         monkeypatch.setattr(orjson, "loads", spy)
         note = {"annotations": {"example.org/note": "x" * 100_000}}
         large = workload_type("GrainMill", karta() | {"metadata": note})
-        answers = [
-            server.ask("PUT", path, large),
-            server.post(large, f"{TYPES}:validate"),
-        ]
+        answers = [server.ask("PUT", path, large), server.post(large, f"{TYPES}:validate")]
         assert [each.status for each in answers] == [200] * 2
     assert [size for size, thread in decoded if thread == loop and size > 1000] == []
 

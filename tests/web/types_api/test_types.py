@@ -7,15 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.rows import rows
-from tests.web.types_api.types_server import (
-    TYPES,
-    TypesClient,
-    TypesServer,
-    in_thread,
-    karta,
-    workload,
-    workload_type,
-)
+from tests.web.types_api.types_server import TYPES, TypesClient, TypesServer, in_thread, karta, workload, workload_type
 
 DOUBLED: Any = {"scaleDefinition": {"replicasPath": ".spec.stones * 2"}}
 

@@ -209,10 +209,7 @@ def test_request_that_stores_no_definition_is_allowed(karta: Raw, review: Body, 
     bad = changed(karta, REPLICAS, "env")
     body = review(bad if more else None, operation, old=bad, **more)
 
-    assert response(judged(body, {BREW: "kettle"})) == {
-        "uid": "705ab4f5-6393-11e8-b7cc-42010a800002",
-        "allowed": True,
-    }
+    assert response(judged(body, {BREW: "kettle"})) == {"uid": "705ab4f5-6393-11e8-b7cc-42010a800002", "allowed": True}
 
 
 def test_kartas_of_another_api_group_are_judged(karta: Raw, review: Body) -> None:

@@ -46,11 +46,7 @@ def test_message_is_bounded() -> None:
             f"…childComponents[12].scaleDefinition.replicasPath: {'m' * 60}",
             id="then the outer part of the path",
         ),
-        pytest.param(
-            warning("l", DEEP, "m" * 90),
-            f"…replicasPath: {'m' * 90}",
-            id="and more of it",
-        ),
+        pytest.param(warning("l", DEEP, "m" * 90), f"…replicasPath: {'m' * 90}", id="and more of it"),
         pytest.param(warning("l", ("spec",), "word " * 30), f"spec: {'word ' * 21}word…", id="then the last words"),
     ],
 )

@@ -42,9 +42,7 @@ def test_work_is_interrupted_once(work: Callable[[], None]) -> None:
         spend(0.1)
 
 
-def test_work_is_interrupted_again_when_weak_reference_swallows_the_error(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_work_is_interrupted_again_when_weak_reference_swallows_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
     interruption, swallowed = Interruption(), list[object]()
     monkeypatch.setattr(sys, "unraisablehook", swallowed.append)
     referent = threading.Lock()

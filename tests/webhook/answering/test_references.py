@@ -114,9 +114,7 @@ async def test_missing_reference_is_a_failure(size: int) -> None:
             id="a server without a cluster",
         ),
         pytest.param(
-            _Forbidden({}),
-            "ClusterTrainingRuntime torch cannot be looked up: runtimes are forbidden",
-            id="RBAC",
+            _Forbidden({}), "ClusterTrainingRuntime torch cannot be looked up: runtimes are forbidden", id="RBAC"
         ),
     ],
 )

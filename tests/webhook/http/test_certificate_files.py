@@ -23,8 +23,7 @@ def files(folder: Path, chain: bytes, key: bytes) -> CertificateFiles:
 
 
 @pytest.mark.parametrize(
-    "make",
-    [pytest.param(new_key, id="P-256"), pytest.param(lambda: rsa.generate_private_key(65537, 2048), id="RSA")],
+    "make", [pytest.param(new_key, id="P-256"), pytest.param(lambda: rsa.generate_private_key(65537, 2048), id="RSA")]
 )
 def test_matching_pair_is_taken(tmp_path: Path, make: Callable[[], Key]) -> None:
     key = make()

@@ -125,10 +125,7 @@ OTHER = rotation().turn(NOTHING, START)
             id="the key of the authority is of an unknown curve",
         ),
         pytest.param(
-            {"authority.crt": with_unknown_curve(WHOLE.authorities[0].pem)},
-            True,
-            False,
-            id="so is its certificate",
+            {"authority.crt": with_unknown_curve(WHOLE.authorities[0].pem)}, True, False, id="so is its certificate"
         ),
         pytest.param({"tls.crt": with_unknown_curve(WHOLE.data()["tls.crt"])}, False, True, id="so is the one served"),
         pytest.param(

@@ -142,8 +142,7 @@ async def test_empty_secret_of_ours_is_filled(api: Secrets, clock: Clock) -> Non
 
 
 @pytest.mark.parametrize(
-    "labels",
-    [pytest.param({}, id="nobody's"), pytest.param({"app.kubernetes.io/managed-by": "Helm"}, id="Helm's")],
+    "labels", [pytest.param({}, id="nobody's"), pytest.param({"app.kubernetes.io/managed-by": "Helm"}, id="Helm's")]
 )
 async def test_secret_of_others_is_left_alone(api: Secrets, clock: Clock, labels: dict[str, str]) -> None:
     api.put({"tls.crt": b"mine", "tls.key": b"mine"}, labels)

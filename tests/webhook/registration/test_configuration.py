@@ -183,11 +183,7 @@ def test_broken_definition_stays_registered() -> None:
 
 
 @pytest.mark.parametrize(
-    "operations",
-    [
-        pytest.param(["InterpretComponent", "ReviseReplica"], id="both"),
-        pytest.param(["*"], id="all"),
-    ],
+    "operations", [pytest.param(["InterpretComponent", "ReviseReplica"], id="both"), pytest.param(["*"], id="all")]
 )
 def test_configuration_keeps_no_dangerous_field(operations: list[str]) -> None:
     rule = {"apiGroups": [TOY.group], "apiVersions": [TOY.version], "kinds": [TOY.kind], "operations": operations}

@@ -5,8 +5,7 @@ from tests.support.rows import rows
 
 
 @rows(
-    ("status", "reason"),
-    [(400, "BadRequest"), (405, "MethodNotAllowed"), (413, "RequestEntityTooLarge"), (431, None)],
+    ("status", "reason"), [(400, "BadRequest"), (405, "MethodNotAllowed"), (413, "RequestEntityTooLarge"), (431, None)]
 )
 def test_http_error_is_kubernetes_status_with_reason(status: int, reason: str | None) -> None:
     body = json.loads(encode_status(status, "no"))

@@ -90,10 +90,7 @@ def test_unchanged_object_is_no_patch() -> None:
 
 
 REQUIREMENTS = {"resourceRequest": {"cpu": "250m", "memory": "64Mi"}, "nodeClaim": {"nodeSelector": {"a": "b"}}}
-COMPONENTS = [
-    {"name": "head", "replicas": 1},
-    {"name": "worker", "replicas": 0, "replicaRequirements": REQUIREMENTS},
-]
+COMPONENTS = [{"name": "head", "replicas": 1}, {"name": "worker", "replicas": 0, "replicaRequirements": REQUIREMENTS}]
 DEPENDENCIES = [{"apiVersion": "v1", "kind": "Secret", "namespace": "bakery", "name": "recipe"}]
 
 
@@ -183,12 +180,7 @@ def test_patch_has_only_changes() -> None:
         (Operation.INTERPRET_HEALTH, {"healthy": "true"}, "must be true or false, but is a string", 422),
         (Operation.INTERPRET_DEPENDENCY, {"dependencies": [{"kind": "Secret", "name": "a"}]}, "apiVersion", 422),
         (Operation.INTERPRET_DEPENDENCY, {"dependencies": [{"apiVersion": "v1", "kind": "Pod"}]}, "a name", 422),
-        (
-            Operation.AGGREGATE_STATUS,
-            {"aggregatedStatus": MILL | {"statuses": 1}},
-            "may not change /statuses",
-            500,
-        ),
+        (Operation.AGGREGATE_STATUS, {"aggregatedStatus": MILL | {"statuses": 1}}, "may not change /statuses", 500),
         (Operation.REVISE_REPLICA, {"revised": MILL | {"spec": 2**70}}, "cannot be written as JSON", 422),
         (Operation.INTERPRET_DEPENDENCY, {"dependencies": [{"kind": 2**70}]}, "cannot be written as JSON", 422),
     ],
@@ -276,8 +268,7 @@ DEPENDENCY = st.fixed_dictionaries({}, optional={"apiVersion": NAMES, "kind": NA
 RESULTS = st.one_of(
     st.tuples(st.just(Operation.INTERPRET_REPLICA), st.fixed_dictionaries({"replica": NUMBERS, "requires": st.none()})),
     st.tuples(
-        st.just(Operation.INTERPRET_COMPONENT),
-        st.fixed_dictionaries({"components": st.lists(COMPONENT, max_size=3)}),
+        st.just(Operation.INTERPRET_COMPONENT), st.fixed_dictionaries({"components": st.lists(COMPONENT, max_size=3)})
     ),
     st.tuples(st.just(Operation.INTERPRET_STATUS), st.fixed_dictionaries({"status": JSON})),
     st.tuples(st.just(Operation.INTERPRET_HEALTH), st.fixed_dictionaries({"healthy": JSON})),

@@ -379,19 +379,13 @@ _SUSPEND = f"{_ROOT}.suspendDefinition"
             {_COUNT: 'if .status.phase | ascii_downcase | IN("baking", "sold") then 0 else 1 end'},
             id="a phase in small letters",
         ),
-        pytest.param(
-            {_COUNT: 'if .spec.mode | IN("on", true) then 0 else 1 end'},
-            id="a text or a boolean",
-        ),
+        pytest.param({_COUNT: 'if .spec.mode | IN("on", true) then 0 else 1 end'}, id="a text or a boolean"),
         pytest.param(
             {_COUNT: 'if .status.phase == "" or .status.conditions == [] then 0 else 1 end'},
             id="nothing in a phase and in conditions",
         ),
         pytest.param({_COUNT: ".operation.ovens // 1"}, id="a field of the kind beside spec"),
-        pytest.param(
-            {_COUNT: 'if .status.phase | contains("ak") then 0 else 1 end'},
-            id="a part of a phase",
-        ),
+        pytest.param({_COUNT: 'if .status.phase | contains("ak") then 0 else 1 end'}, id="a part of a phase"),
     ],
 )
 def test_right_definition_has_no_finding_without_crd(changes: dict[str, object]) -> None:

@@ -203,18 +203,12 @@ def test_single_pod_set_belongs_to_root(spec: Any, expected: dict[str, Any]) -> 
         ),
         pytest.param(
             fields(a=fields(worker=fields(template=TEMPLATE)), b=fields(worker=fields(template=TEMPLATE))),
-            [
-                ("a", None, ".spec.a.worker.template", None),
-                ("b", None, ".spec.b.worker.template", None),
-            ],
+            [("a", None, ".spec.a.worker.template", None), ("b", None, ".spec.b.worker.template", None)],
             id="the field that leads to one alone",
         ),
         pytest.param(
             fields(bakery=fields(template=TEMPLATE), other=fields(template=TEMPLATE)),
-            [
-                ("bakery-1", None, ".spec.bakery.template", None),
-                ("other", None, ".spec.other.template", None),
-            ],
+            [("bakery-1", None, ".spec.bakery.template", None), ("other", None, ".spec.other.template", None)],
             id="names are not the root's either",
         ),
     ],
@@ -316,9 +310,7 @@ def test_scale_subresource_counts_if_nothing_else_does() -> None:
             fields(conditions=CONDITIONS),
             {
                 "conditionsDefinition": {"path": ".status.conditions"},
-                "statusMappings": {
-                    "running": [{"byConditions": [{"type": "Ready", "status": "True"}]}],
-                },
+                "statusMappings": {"running": [{"byConditions": [{"type": "Ready", "status": "True"}]}]},
             },
             id="conditions that nobody lists",
         ),

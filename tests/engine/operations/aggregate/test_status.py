@@ -272,9 +272,7 @@ def test_status_that_differs_only_in_types_changes(train: Definition) -> None:
     [
         pytest.param([{"active": 2}, {"active": 3, "failed": 1}], {"active": 5, "failed": 1}, id="counters add up"),
         pytest.param(
-            [{"most": 2147483647}, {"most": 5}],
-            {"most": 2147483647},
-            id="unlimited stays what an int32 field can hold",
+            [{"most": 2147483647}, {"most": 5}], {"most": 2147483647}, id="unlimited stays what an int32 field can hold"
         ),
         pytest.param([{"ready": True}, {"ready": True}], {"ready": True}, id="true when all say so"),
         pytest.param([{"ready": True}, {"ready": False}], {"ready": False}, id="one false is enough"),

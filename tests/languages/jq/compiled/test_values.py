@@ -79,8 +79,7 @@ def test_equal(left: JSON, right: JSON, expected: bool) -> None:
 
 
 @rows(
-    ("value", "expected"),
-    [(None, False), (False, False), (True, True), (0, True), ("", True), ([], True), ({}, True)],
+    ("value", "expected"), [(None, False), (False, False), (True, True), (0, True), ("", True), ([], True), ({}, True)]
 )
 def test_only_null_and_false_are_not_true(value: JSON, expected: bool) -> None:
     assert values.truthy(value) is expected

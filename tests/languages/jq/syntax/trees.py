@@ -14,8 +14,7 @@ _texts = st.sampled_from(["", "a", "b c", "if", "é", "\U0001f600", '"', "\\", "
 _pieces = st.sampled_from(["a", " ", "é", '"', "\\(x)", "\n", "@"])
 _formats = st.sampled_from(["base64", "uri", "made_up"])
 _numbers = st.one_of(
-    st.integers(-(2**53), 2**53),
-    st.sampled_from([0, 1, -1, 0.5, -0.25, 1e-5, 1e22, -1e300, 1.7976931348623157e308]),
+    st.integers(-(2**53), 2**53), st.sampled_from([0, 1, -1, 0.5, -0.25, 1e-5, 1e22, -1e300, 1.7976931348623157e308])
 )
 _literals = st.builds(ast.Literal, st.one_of(st.none(), st.booleans(), _numbers, _texts))
 _leaves: st.SearchStrategy[ast.Node] = st.one_of(

@@ -55,13 +55,7 @@ def test_process_imports_little() -> None:
     """Each import is time that the first calls of a script wait."""
     program = "import sys, karta_interpreter.languages.lua.machine.service; print(*sys.modules, sep='\\n')"
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
-    unneeded = {
-        "karta_interpreter.languages.jq",
-        "karta_interpreter.base.sandbox",
-        "pydantic",
-        "subprocess",
-        "yaml",
-    }
+    unneeded = {"karta_interpreter.languages.jq", "karta_interpreter.base.sandbox", "pydantic", "subprocess", "yaml"}
     assert unneeded.isdisjoint(done.stdout.split())
 
 

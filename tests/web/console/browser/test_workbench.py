@@ -648,10 +648,7 @@ def test_answers_become_cases_of_a_suite(open_page: Open) -> None:
         editor = page.locator('.editor[data-text="suite"] .cm-content')
         editor.filter(has_text=f"operation: {operation}").wait_for()
     found = [(each.call.operation.value, each.expected) for each in read_suite(text_of(page, "suite"))]
-    assert found == [
-        ("InterpretReplica", {"replica": 3, "requires": None}),
-        ("InterpretHealth", {"healthy": True}),
-    ]
+    assert found == [("InterpretReplica", {"replica": 3, "requires": None}), ("InterpretHealth", {"healthy": True})]
     page.locator("#panel-suite .about", has_text="2 of 2 cases pass, 2 with TODO for the reason").wait_for()
     put(page, "suite", text_of(page, "suite").replace("replica: 3", "replica: 4"))
     page.locator("#panel-suite .findings .error", has_text="docs: replica: expected 4, got 3").wait_for()
