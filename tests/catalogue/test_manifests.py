@@ -42,20 +42,12 @@ def _ask(obj: Object, operation: Operation, replicas: int | None = None) -> JSON
             ],
             id="RayCluster",
         ),
-        pytest.param(
-            "jobset.yaml",
-            {"prepare": 1, "train": 32, "evaluate": 1},
-            ["ConfigMap/hyperparameters", "PersistentVolumeClaim/corpus"],
-            id="JobSet",
-        ),
-        pytest.param(
-            "leaderworkerset.yaml",
-            {"leader": 2, "worker": 6},
-            ["Secret/model-hub", "ServiceAccount/model-reader"],
-            id="LeaderWorkerSet",
-        ),
+        pytest.param("jobset.yaml", {"prepare": 1, "train": 32, "evaluate": 1},
+            ["ConfigMap/hyperparameters", "PersistentVolumeClaim/corpus"], id="JobSet"),
+        pytest.param("leaderworkerset.yaml", {"leader": 2, "worker": 6},
+            ["Secret/model-hub", "ServiceAccount/model-reader"], id="LeaderWorkerSet"),
     ],
-)
+)  # fmt: skip
 def test_manifest_has_components_and_dependencies(
     name: str, components: dict[str, int], dependencies: list[str]
 ) -> None:

@@ -22,30 +22,17 @@ _RESOURCES = {"requests": {"cpu": "1"}}
         # RenderLaunchManifest of pkg/virt-controller/services/template.go
         ("VirtualMachineInstance.kubevirt.io/v1", {"domain": {"memory": {"guest": "1Gi"}}, **_POD}),
         # addSchedulingConstraints of workflow/controller/workflowpod.go
-        (
-            "Workflow.argoproj.io/v1alpha1",
-            {
-                "entrypoint": "a",
-                "templates": [{"name": "a", "container": {"resources": _RESOURCES}}],
-                "podPriorityClassName": "high",
-            },
-        ),
-        (
-            "Workflow.argoproj.io/v1alpha1",
-            {
-                "entrypoint": "a",
-                "templates": [{"name": "a", "container": {"resources": _RESOURCES}}],
-                "templateDefaults": _POD,
-                "podPriorityClassName": "low",
-            },
-        ),
+        ("Workflow.argoproj.io/v1alpha1",
+            {"entrypoint": "a", "templates": [{"name": "a", "container": {"resources": _RESOURCES}}],
+            "podPriorityClassName": "high"}),
+        ("Workflow.argoproj.io/v1alpha1",
+            {"entrypoint": "a", "templates": [{"name": "a", "container": {"resources": _RESOURCES}}],
+            "templateDefaults": _POD, "podPriorityClassName": "low"}),
         # Builder.Build of pkg/pod/pod.go
-        (
-            "TaskRun.tekton.dev/v1",
-            {"taskSpec": {"steps": [{"name": "a", "computeResources": _RESOURCES}]}, "podTemplate": _POD},
-        ),
+        ("TaskRun.tekton.dev/v1",
+            {"taskSpec": {"steps": [{"name": "a", "computeResources": _RESOURCES}]}, "podTemplate": _POD}),
     ],
-)
+)  # fmt: skip
 def test_a_class_beside_the_pods_is_theirs(kind: str, spec: Object) -> None:
     assert _requirements(kind, spec)["priorityClassName"] == "high"
 

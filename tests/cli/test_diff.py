@@ -140,24 +140,15 @@ def test_side_without_a_definition_is_named(run: Run, before: str, after: str, o
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        pytest.param(
-            ("Jobset", "Job", "--object", "none.yaml"), 2, "error: none.yaml: No such file or directory", id="no file"
-        ),
-        pytest.param(
-            ("RayClster", "Job", "--object", "job.yaml"),
-            2,
+        pytest.param(("Jobset", "Job", "--object", "none.yaml"), 2, "error: none.yaml: No such file or directory",
+            id="no file"),
+        pytest.param(("RayClster", "Job", "--object", "job.yaml"), 2,
             "error: RayClster is neither a file nor a kind of the catalogue; did you mean RayCluster?",
-            id="a typo in a kind",
-        ),
-        pytest.param(
-            ("karta.yaml", "Job", "--object", "karta.yaml"),
-            1,
-            "error: karta.yaml: there is no object and no suite in it",
-            id="definitions only",
-        ),
-        pytest.param(
-            ("-", "Job", "--object", "-"), 2, "error: only one option can read standard input", id="stdin twice"
-        ),
+            id="a typo in a kind"),
+        pytest.param(("karta.yaml", "Job", "--object", "karta.yaml"), 1,
+            "error: karta.yaml: there is no object and no suite in it", id="definitions only"),
+        pytest.param(("-", "Job", "--object", "-"), 2, "error: only one option can read standard input",
+            id="stdin twice"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line(run: Run, files: Path, arguments: tuple[str, ...], code: int, message: str) -> None:

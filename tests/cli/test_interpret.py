@@ -53,14 +53,10 @@ def test_absent_result_prints_null(run: Run, files: Path) -> None:
     ("arguments", "result_name", "expected"),
     [
         pytest.param([*_OBSERVED, "--operation", "InterpretHealth"], "healthy", True, id="health"),
-        pytest.param(
-            [*_OBSERVED, "--operation", "InterpretDependency"],
-            "dependencies",
-            [{"apiVersion": "v1", "kind": "ConfigMap", "namespace": "team", "name": "settings"}],
-            id="dependencies",
-        ),
+        pytest.param([*_OBSERVED, "--operation", "InterpretDependency"], "dependencies",
+            [{"apiVersion": "v1", "kind": "ConfigMap", "namespace": "team", "name": "settings"}], id="dependencies"),
     ],
-)
+)  # fmt: skip
 def test_answers_of_one_operation(run: Run, arguments: list[str], result_name: str, expected: object) -> None:
     result = run("interpret", *_MINE, *arguments)
 
@@ -101,21 +97,14 @@ _BOTH = ("--desired-file", "desired.yaml", *_OBSERVED)
             ' "-" for stdin; -f is for definitions',
             id="no object",
         ),
-        pytest.param(
-            [*_BOTH, "--operation", "interpretHealth"],
+        pytest.param([*_BOTH, "--operation", "interpretHealth"],
             "Execute InterpretHealth error: you can not specify both desired-file and observed-file options",
-            id="two objects",
-        ),
-        pytest.param(
-            ["--desired-file", "job.yaml", "--operation", "Retain"],
+            id="two objects"),
+        pytest.param(["--desired-file", "job.yaml", "--operation", "Retain"],
             "Execute Retain error: observed, observed-file options are not set",
-            id="Retain without the observed object",
-        ),
-        pytest.param(
-            [*_OBSERVED, "--operation", "ReviseReplica"],
-            "Execute ReviseReplica error: desired-replica option is not set",
-            id="ReviseReplica without a number",
-        ),
+            id="Retain without the observed object"),
+        pytest.param([*_OBSERVED, "--operation", "ReviseReplica"],
+            "Execute ReviseReplica error: desired-replica option is not set", id="ReviseReplica without a number"),
         *(
             pytest.param(
                 [*_OBSERVED, option, ""],
@@ -124,18 +113,13 @@ _BOTH = ("--desired-file", "desired.yaml", *_OBSERVED)
             )
             for option in ("--desired-file", "--status-file")
         ),
-        pytest.param(
-            ["--observed-file", "-", "--status-file", "-"],
-            'error: only one option can read standard input ("-")',
-            id="stdin twice",
-        ),
-        pytest.param(
-            ["--desired-file", "other.yaml", *_OBSERVED],
+        pytest.param(["--observed-file", "-", "--status-file", "-"],
+            'error: only one option can read standard input ("-")', id="stdin twice"),
+        pytest.param(["--desired-file", "other.yaml", *_OBSERVED],
             "error: the desired object is v1, Kind=Pod, but the observed one is example.io/v1, Kind=Job",
-            id="objects of two kinds",
-        ),
+            id="objects of two kinds"),
     ],
-)
+)  # fmt: skip
 def test_wrong_usage_is_exit_code_2(run: Run, files: Path, arguments: list[str], message: str) -> None:
     (files / "other.yaml").write_text("{apiVersion: v1, kind: Pod}")
 
@@ -229,19 +213,14 @@ def test_broken_definition_before_good_one_is_reported(run: Run, files: Path, ka
     ("content", "message"),
     [
         pytest.param("- 1", f"it.yaml:1: item {_NO_REPORT}", id="a list of numbers"),
-        pytest.param(
-            "applied: 1", "it.yaml:1: item.applied must be a boolean, but is a number", id="a number for a boolean"
-        ),
-        pytest.param(
-            "clusterName: m1\n---\nclusterName: m1",
-            "it.yaml:3: item is a second one of m1: each cluster has one",
-            id="a cluster twice",
-        ),
-        pytest.param(
-            "{clusterName: m1, heath: Healthy}", "it.yaml:1: item has no field heath; did you mean health?", id="a typo"
-        ),
+        pytest.param("applied: 1", "it.yaml:1: item.applied must be a boolean, but is a number",
+            id="a number for a boolean"),
+        pytest.param("clusterName: m1\n---\nclusterName: m1",
+            "it.yaml:3: item is a second one of m1: each cluster has one", id="a cluster twice"),
+        pytest.param("{clusterName: m1, heath: Healthy}", "it.yaml:1: item has no field heath; did you mean health?",
+            id="a typo"),
     ],
-)
+)  # fmt: skip
 def test_statuses_that_cannot_be_read(run: Run, files: Path, content: str, message: str) -> None:
     (files / "it.yaml").write_text(content)
 

@@ -60,24 +60,18 @@ def test_customization_answers_as_in_karmadactl(run: Run, operation: str) -> Non
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        pytest.param(
-            [*_ONLY, "--operation", "InterpretStatus"],
-            "Execute InterpretStatus error: rule is not enabled\n",
-            id="no script for the operation",
-        ),
+        pytest.param([*_ONLY, "--operation", "InterpretStatus"],
+            "Execute InterpretStatus error: rule is not enabled\n", id="no script for the operation"),
         pytest.param(
             ["-f", "pod.yaml", *_OBSERVED, "--operation", "InterpretHealth"],
             "error: the given files have no definition for example.io/v1, Kind=Job; "
             "they define example.io/v1, Kind=Pod\n",
             id="no script for the kind",
         ),
-        pytest.param(
-            [*_ONLY, "--operation", "Retain"],
-            "Execute Retain error: desired, desired-file options are not set\n",
-            id="an argument is missing",
-        ),
+        pytest.param([*_ONLY, "--operation", "Retain"],
+            "Execute Retain error: desired, desired-file options are not set\n", id="an argument is missing"),
     ],
-)
+)  # fmt: skip
 def test_interpret_names_unanswered_operations_of_scripts(
     run: Run, files: Path, arguments: list[str], message: str
 ) -> None:

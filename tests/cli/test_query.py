@@ -20,25 +20,17 @@ def _files(files: Path) -> None:
 @rows(
     ("expression", "rows"),
     [
-        pytest.param(
-            ".spec.groups[].count", ["2       spec.groups[0].count", "null    spec.groups[1].count"], id="one row each"
-        ),
-        pytest.param(
-            ".spec.groups[] | .count // 1",
-            ["2       spec.groups[0].count", "1       spec.groups[1].count  absent, so its default"],
-            id="a default",
-        ),
-        pytest.param(
-            ".spec.groups[0].count * 3 | [., 5] | max",
-            ["6       spec.groups[0].count  times 3, at least 5"],
-            id="a number is changed on the way",
-        ),
-        pytest.param(
-            ".spec.size // " * 80 + ".spec.size", ['"3"     spec.size'], id="longer than the name of a file may be"
-        ),
+        pytest.param(".spec.groups[].count", ["2       spec.groups[0].count", "null    spec.groups[1].count"],
+            id="one row each"),
+        pytest.param(".spec.groups[] | .count // 1",
+            ["2       spec.groups[0].count", "1       spec.groups[1].count  absent, so its default"], id="a default"),
+        pytest.param(".spec.groups[0].count * 3 | [., 5] | max", ["6       spec.groups[0].count  times 3, at least 5"],
+            id="a number is changed on the way"),
+        pytest.param(".spec.size // " * 80 + ".spec.size", ['"3"     spec.size'],
+            id="longer than the name of a file may be"),
         pytest.param(".spec.groups | length", ["2       computed"], id="no place"),
     ],
-)
+)  # fmt: skip
 def test_outputs_have_places_that_they_are_read_from(run: Run, expression: str, rows: list[str]) -> None:
     result = run("query", expression, "--object", "groups.yaml")
 
@@ -78,25 +70,19 @@ def test_assign_shows_what_a_write_changes(run: Run, expression: str, value: str
     [
         pytest.param([".a | del(.b)"], 1, "`del` is not allowed: an expression only reads", id="refused"),
         pytest.param([".a |"], 1, "error [expression-syntax]", id="no jq"),
-        pytest.param(
-            [".spec.size[]", "--object", "groups.yaml"], 1, "error: .spec.size[]: cannot iterate over", id="it fails"
-        ),
-        pytest.param(
-            [".spec.size | length", "--object", "groups.yaml", "--assign", "2"],
-            1,
-            "is not read from one place",
-            id="no place",
-        ),
-        pytest.param(
-            [".a", "--object", "groups.yaml", "--assign", "x"], 2, "this is not JSON", id="a value without quotes"
-        ),
+        pytest.param([".spec.size[]", "--object", "groups.yaml"], 1, "error: .spec.size[]: cannot iterate over",
+            id="it fails"),
+        pytest.param([".spec.size | length", "--object", "groups.yaml", "--assign", "2"], 1,
+            "is not read from one place", id="no place"),
+        pytest.param([".a", "--object", "groups.yaml", "--assign", "x"], 2, "this is not JSON",
+            id="a value without quotes"),
         *(
             pytest.param([".a", "--object", "groups.yaml", "--assign", value], 2, "this is not JSON", id=value[:20])
             for value in ("NaN", '{"a": -Infinity}', "1e400", '"\\ud800"', "[" * 100_000)
         ),
         pytest.param([".a", "--assign", "1"], 2, "give FILE or --object FILE", id="nothing to write to"),
     ],
-)
+)  # fmt: skip
 def test_query_names_what_is_wrong(run: Run, arguments: list[str], code: int, stderr: str) -> None:
     result = run("query", *arguments)
 

@@ -100,20 +100,13 @@ def test_workload_is_file_or_option(run: Run, arguments: tuple[str, ...]) -> Non
     [
         pytest.param((*JOB, "job.yaml", "--pods", "karta.yaml"), 1, "no Pod; --pods takes", id="pods that are none"),
         pytest.param((*JOB, "-", "--pods", "-"), 2, "only one option can read standard input", id="stdin twice"),
-        pytest.param(
-            (*JOB, "statuses.yaml"),
-            1,
+        pytest.param((*JOB, "statuses.yaml"), 1,
             "no object of a kind that the definitions describe: one without a kind, one without a kind",
-            id="two workloads",
-        ),
-        pytest.param(
-            ("tree",),
-            2,
-            'give the object: FILE or --object FILE, "-" for stdin; -f is for definitions',
-            id="no workload",
-        ),
+            id="two workloads"),
+        pytest.param(("tree",), 2, 'give the object: FILE or --object FILE, "-" for stdin; -f is for definitions',
+            id="no workload"),
     ],
-)
+)  # fmt: skip
 @pytest.mark.usefixtures("files")
 def test_wrong_usage(run: Run, arguments: tuple[str, ...], code: int, message: str) -> None:
     result = run(*arguments)

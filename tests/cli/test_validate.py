@@ -75,19 +75,13 @@ def test_findings_of_all_files_are_shown(run: Run, files: Path, karta: Karta) ->
 @pytest.mark.parametrize(
     ("name", "content", "rule", "summary"),
     [
-        pytest.param(
-            "it.yaml", "a: [", "unreadable", "0 definitions, 1 error, 0 warnings, 1 unreadable file", id="not YAML"
-        ),
+        pytest.param("it.yaml", "a: [", "unreadable", "0 definitions, 1 error, 0 warnings, 1 unreadable file",
+            id="not YAML"),
         pytest.param("it.yaml", "# nothing", "no-definitions", "0 definitions, 1 error, 0 warnings", id="empty"),
-        pytest.param(
-            "it.yaml",
-            "{apiVersion: a/v1, kind: B}",
-            "not-a-karta",
-            "0 definitions, 1 error, 0 warnings",
-            id="an object",
-        ),
+        pytest.param("it.yaml", "{apiVersion: a/v1, kind: B}", "not-a-karta", "0 definitions, 1 error, 0 warnings",
+            id="an object"),
     ],
-)
+)  # fmt: skip
 def test_file_without_definition_is_an_error(
     run: Run, files: Path, name: str, content: str, rule: str, summary: str
 ) -> None:

@@ -34,22 +34,14 @@ def _step(commands: Path, name: str, **variables: str) -> "subprocess.CompletedP
     ("variables", "code", "shown"),
     [
         pytest.param({"KARTA_PATHS": f"{EXAMPLES}/trainjob.yaml"}, 0, "", id="a good definition"),
-        pytest.param(
-            {"KARTA_PATHS": f"{EXAMPLES}/trainjob.yaml {EXAMPLES}/trainjob-broken.yaml"},
-            1,
-            "::error file=docs/examples/trainjob-broken.yaml,line=6,",
-            id="several files",
-        ),
-        pytest.param(
-            {"KARTA_PATHS": f"{EXAMPLES}/trainjob-typo.yaml", "KARTA_CRDS": f"{EXAMPLES}/trainjob-crd.yaml"},
-            1,
-            "title=crd-unknown-field::",
-            id="a CRD",
-        ),
+        pytest.param({"KARTA_PATHS": f"{EXAMPLES}/trainjob.yaml {EXAMPLES}/trainjob-broken.yaml"}, 1,
+            "::error file=docs/examples/trainjob-broken.yaml,line=6,", id="several files"),
+        pytest.param({"KARTA_PATHS": f"{EXAMPLES}/trainjob-typo.yaml", "KARTA_CRDS": f"{EXAMPLES}/trainjob-crd.yaml"},
+            1, "title=crd-unknown-field::", id="a CRD"),
         pytest.param({"KARTA_PATHS": "--version"}, 2, "", id="a path that looks like an option"),
         pytest.param({"KARTA_PATHS": f"{EXAMPLES}/trainjob.yaml", "KARTA_CRDS": "--strict"}, 2, "", id="such a CRD"),
     ],
-)
+)  # fmt: skip
 def test_action_shows_findings_at_their_lines(commands: Path, variables: dict[str, str], code: int, shown: str) -> None:
     result = _step(commands, "Validate", **variables)
 

@@ -65,18 +65,13 @@ def test_definitions_are_accepted(file: Path) -> None:
     [
         pytest.param({"ownerName": "b"}, "rootComponent.ownerName is unknown", id="a field that never was"),
         pytest.param({"kind": {"group": "", "version": "v1"}}, "rootComponent.kind.kind is missing", id="half a kind"),
-        pytest.param(
-            {"statusDefinition": {"statusMappings": {"running": {"byPhase": "Running"}}}},
+        pytest.param({"statusDefinition": {"statusMappings": {"running": {"byPhase": "Running"}}}},
             "rootComponent.statusDefinition.statusMappings.running: {'byPhase': 'Running'} is not an array",
-            id="one matcher without its list",
-        ),
-        pytest.param(
-            {"suspendDefinition": {"suspendActions": [], "resumeActions": [{"path": ".a", "value": "1"}]}},
-            "rootComponent.suspendDefinition.suspendActions is too short",
-            id="no action",
-        ),
+            id="one matcher without its list"),
+        pytest.param({"suspendDefinition": {"suspendActions": [], "resumeActions": [{"path": ".a", "value": "1"}]}},
+            "rootComponent.suspendDefinition.suspendActions is too short", id="no action"),
     ],
-)
+)  # fmt: skip
 def test_crd_refuses_what_the_schema_refuses(root: dict[str, Any], complaint: str) -> None:
     karta = {"apiVersion": "run.ai/v1alpha1", "kind": "Karta", "metadata": {}}
     spec = {"structureDefinition": {"rootComponent": {"name": "a", **root}}}

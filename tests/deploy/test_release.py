@@ -111,25 +111,21 @@ def test_findings_of_release_are_named_together(repository: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "finding"),
     [
-        pytest.param(
-            f"deploy/helm/{CHARTS[0]}/Chart.yaml", f"appVersion: {VERSION}", "appVersion: 9.9.9", "9.9.9", id="chart"
-        ),
-        pytest.param(
-            "interpreter/karta_interpreter/__init__.py", "__version__ =", "version =", "there is no version", id="gone"
-        ),
+        pytest.param(f"deploy/helm/{CHARTS[0]}/Chart.yaml", f"appVersion: {VERSION}", "appVersion: 9.9.9", "9.9.9",
+            id="chart"),
+        pytest.param("interpreter/karta_interpreter/__init__.py", "__version__ =", "version =", "there is no version",
+            id="gone"),
         pytest.param("docs/install.md", f"interpreter:{VERSION}", "interpreter:9.9.9", "9.9.9", id="shown"),
         pytest.param("SECURITY.md", "(0.", "(9.", "SECURITY.md: version 9.", id="the supported minor version"),
         pytest.param("CHANGELOG.md", " - 2026-01-01", "", "has no date", id="a section without a date"),
         pytest.param("CHANGELOG.md", "### Added\n- Everything.\n", "", "is empty", id="a section without changes"),
         pytest.param("CHANGELOG.md", "## [Unreleased]", "## [Next]", "no section [Unreleased]", id="no next section"),
-        pytest.param(
-            f"deploy/helm/{CHARTS[1]}/Chart.yaml", f"home: {HUB}", "home: https://a.example", "home", id="another home"
-        ),
-        pytest.param(
-            f"deploy/helm/{CHARTS[0]}/values.yaml", "ghcr.io/karta-interpreter/", "", "releases are in", id="image"
-        ),
+        pytest.param(f"deploy/helm/{CHARTS[1]}/Chart.yaml", f"home: {HUB}", "home: https://a.example", "home",
+            id="another home"),
+        pytest.param(f"deploy/helm/{CHARTS[0]}/values.yaml", "ghcr.io/karta-interpreter/", "", "releases are in",
+            id="image"),
     ],
-)
+)  # fmt: skip
 def test_version_difference_is_a_finding(repository: Path, file: str, old: str, new: str, finding: str) -> None:
     assert checks.findings(repository, None) == []
     edit(repository / file, old, new)

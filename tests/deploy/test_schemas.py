@@ -80,17 +80,13 @@ def test_values_that_are_parts_of_kubernetes_take_its_fields(
     ("change", "complaint"),
     [
         pytest.param({"sepc": {}}, "Service.sepc is unknown", id="a typo"),
-        pytest.param(
-            {"spec": {"ports": [{"port": "443"}]}}, "Service.spec.ports[0].port: '443' is not an integer", id="type"
-        ),
+        pytest.param({"spec": {"ports": [{"port": "443"}]}}, "Service.spec.ports[0].port: '443' is not an integer",
+            id="type"),
         pytest.param({"spec": {"ports": [{}]}}, "Service.spec.ports[0].port is missing", id="a field that is needed"),
-        pytest.param(
-            {"spec": {"publishNotReadyAddresses": 1}},
-            "Service.spec.publishNotReadyAddresses: 1 is not a boolean",
-            id="1",
-        ),
+        pytest.param({"spec": {"publishNotReadyAddresses": 1}},
+            "Service.spec.publishNotReadyAddresses: 1 is not a boolean", id="1"),
     ],
-)
+)  # fmt: skip
 def test_schema_check_finds_complaint(definitions: dict[str, Any], change: dict[str, object], complaint: str) -> None:
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}}
     assert complaints_about(service, definitions) == []

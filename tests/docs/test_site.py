@@ -52,21 +52,17 @@ def test_readme_figures_are_those_of_the_pages() -> None:
         pytest.param("[a](../deploy/helm#x)", f"[a]({FILE}/deploy/helm#x)", id="a folder, with an anchor"),
         pytest.param("[a](examples/first/karta.yaml)", f"[a]({FILE}/docs/examples/first/karta.yaml)", id="an example"),
         pytest.param("[a](cli.md#options)", "[a](cli.md#options)", id="a page of the site"),
-        pytest.param(
-            "[a](../interpreter/karta_interpreter/cli/types_api.py)",
-            "[a](commands.md#types-api)",
-            id="the module of a command",
-        ),
+        pytest.param("[a](../interpreter/karta_interpreter/cli/types_api.py)", "[a](commands.md#types-api)",
+            id="the module of a command"),
         pytest.param("![a](performance/core.png)", "![a](performance/core.png)", id="a picture of the site"),
         pytest.param("[a](../none.md)", "[a](../none.md)", id="no file: Sphinx warns of it"),
         pytest.param("```\n[a](../LICENSE)\n```", "```\n[a](../LICENSE)\n```", id="code"),
-        pytest.param(
-            "[cli.md](cli.md#options)", "[](cli.md#options)", id="a page by its file name, which gets a title"
-        ),
+        pytest.param("[cli.md](cli.md#options)", "[](cli.md#options)",
+            id="a page by its file name, which gets a title"),
         pytest.param("[LICENSE.md](../LICENSE)", f"[LICENSE.md]({FILE}/LICENSE)", id="a file by its name keeps it"),
         pytest.param("[a](https://karmada.io)", "[a](https://karmada.io)", id="another site"),
     ],
-)
+)  # fmt: skip
 def test_links_on_the_site(text: str, shown: str) -> None:
     assert navigation.on_site(text, "server") == shown
 

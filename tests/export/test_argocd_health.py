@@ -80,21 +80,14 @@ def test_stale_status_shows_only_failure(status: Any, answer: tuple[str, str]) -
 @rows(
     ("conditions", "answer"),
     [
-        pytest.param(
-            [{"type": "Broken", "status": "True", "message": "no disk"}],
-            ("Degraded", "Running, Failed: no disk"),
-            id="the condition that decides",
-        ),
-        pytest.param(
-            [{"type": "Broken", "status": "True"}], ("Degraded", "Running, Failed"), id="a condition without a message"
-        ),
-        pytest.param(
-            [{"type": "Broken", "status": "False", "message": "all is well"}],
-            ("Healthy", "Running"),
-            id="a condition of another status",
-        ),
+        pytest.param([{"type": "Broken", "status": "True", "message": "no disk"}],
+            ("Degraded", "Running, Failed: no disk"), id="the condition that decides"),
+        pytest.param([{"type": "Broken", "status": "True"}], ("Degraded", "Running, Failed"),
+            id="a condition without a message"),
+        pytest.param([{"type": "Broken", "status": "False", "message": "all is well"}], ("Healthy", "Running"),
+            id="a condition of another status"),
     ],
-)
+)  # fmt: skip
 def test_message_is_that_of_matched_condition(conditions: Any, answer: tuple[str, str]) -> None:
     assert _judged(toy_karta(PHASES), {"phase": "Up", "conditions": conditions}) == answer
 
@@ -218,20 +211,12 @@ def test_entries_are_named_by_group_and_kind(group: str, names: list[str]) -> No
 @pytest.mark.parametrize(
     ("running", "annotations", "field"),
     [
-        pytest.param(
-            {"byExpression": {"expression": '.status | test("a|b")', "expectedResult": "true"}},
-            {},
-            "statusMappings.running[0].byExpression.expression",
-            id="a status",
-        ),
-        pytest.param(
-            {"byPhase": "Up"},
-            {"health": '.status | test("a|b")'},
-            'annotations["karta-interpreter.io/health"]',
-            id="the health",
-        ),
+        pytest.param({"byExpression": {"expression": '.status | test("a|b")', "expectedResult": "true"}}, {},
+            "statusMappings.running[0].byExpression.expression", id="a status"),
+        pytest.param({"byPhase": "Up"}, {"health": '.status | test("a|b")'},
+            'annotations["karta-interpreter.io/health"]', id="the health"),
     ],
-)
+)  # fmt: skip
 def test_rejected_expression_is_named(running: Any, annotations: dict[str, str], field: str) -> None:
     with pytest.raises(ExportError) as rejected:
         argocd_health(load_definition(toy_karta({**PHASES, "statusMappings": {"running": [running]}}, **annotations)))

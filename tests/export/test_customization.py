@@ -128,23 +128,14 @@ def test_drafted_karta_is_exported_whole(spec: Any) -> None:
     [
         pytest.param(Operation.INTERPRET_REPLICA, {"containers": False}, id="containers that are false"),
         pytest.param(Operation.INTERPRET_REPLICA, {"containers": {"a": {}}}, id="containers that are an object"),
-        pytest.param(
-            Operation.INTERPRET_REPLICA,
-            {"containers": [{"resources": {"requests": {"cpu": {}}}}]},
-            id="a quantity that is an object",
-        ),
-        pytest.param(
-            Operation.INTERPRET_REPLICA,
-            {"containers": [{"resources": {"requests": {"cpu": 1e21}}}]},
-            id="a quantity that int64 does not hold",
-        ),
-        pytest.param(
-            Operation.INTERPRET_REPLICA,
-            {"containers": [{"resources": {"requests": {"cpu": "1e21"}}}]},
-            id="a text of one",
-        ),
+        pytest.param(Operation.INTERPRET_REPLICA, {"containers": [{"resources": {"requests": {"cpu": {}}}}]},
+            id="a quantity that is an object"),
+        pytest.param(Operation.INTERPRET_REPLICA, {"containers": [{"resources": {"requests": {"cpu": 1e21}}}]},
+            id="a quantity that int64 does not hold"),
+        pytest.param(Operation.INTERPRET_REPLICA, {"containers": [{"resources": {"requests": {"cpu": "1e21"}}}]},
+            id="a text of one"),
     ],
-)
+)  # fmt: skip
 def test_script_rejects_pods_that_karta_rejects(pairs: list[Pair], operation: Operation, spec: Any) -> None:
     job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {}, "spec": {"template": {"spec": spec}}}
     (pair,) = (each for each in pairs if each.operation is operation and each.definition.name == "batch-job-v1")

@@ -38,23 +38,16 @@ def test_repeated_piece_of_text_is_short(repeated: Any) -> None:
 @rows(
     ("expression", "output"),
     [
-        pytest.param(
-            "{a: .x, b: {c: .x, k: 1}, d: [{e: .x, k: 2}]}", {"b": {"k": 1}, "d": [{"k": 2}]}, id="at any depth"
-        ),
-        pytest.param(
-            "{limits: {a: .x}, b: {requests: {c: .x}}}",
-            {"limits": {"a": "0"}, "b": {"requests": {"c": "0"}}},
-            id="a null amount is 0",
-        ),
+        pytest.param("{a: .x, b: {c: .x, k: 1}, d: [{e: .x, k: 2}]}", {"b": {"k": 1}, "d": [{"k": 2}]},
+            id="at any depth"),
+        pytest.param("{limits: {a: .x}, b: {requests: {c: .x}}}",
+            {"limits": {"a": "0"}, "b": {"requests": {"c": "0"}}}, id="a null amount is 0"),
         pytest.param("{a: .x} | keys", ["a"], id="an object that is read has its nulls"),
-        pytest.param(
-            "{a: {b: .x, k: 1}, c: ({b: .x, k: 1} | length)}",
-            {"a": {"k": 1}, "c": 2},
-            id="so has one that is equal to one of the result",
-        ),
+        pytest.param("{a: {b: .x, k: 1}, c: ({b: .x, k: 1} | length)}", {"a": {"k": 1}, "c": 2},
+            id="so has one that is equal to one of the result"),
         pytest.param("{a: 1} + {a: .x, k: 1}", {"k": 1}, id="a null replaces a value"),
     ],
-)
+)  # fmt: skip
 def test_result_is_without_nulls(expression: str, output: Any) -> None:
     assert _outputs(expression, {}) == [output]
 

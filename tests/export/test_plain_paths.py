@@ -108,54 +108,28 @@ def test_field_at_uncertain_path_takes_functions_for_lists(place: str) -> None:
 @rows(
     ("desired", "observed", "retained"),
     [
-        pytest.param(
-            _object({"policy": {}}),
-            _object({"policy": {"managedBy": "kueue", "suspend": True}}),
+        pytest.param(_object({"policy": {}}), _object({"policy": {"managedBy": "kueue", "suspend": True}}),
             {"policy": {"managedBy": "kueue", "mode": None, "suspend": True}},
-            id="a rule's field, and a switch that is unset",
-        ),
-        pytest.param(
-            _object({"policy": {"seed": 1, "mode": "Fixed"}}),
-            _object({"policy": {}}),
-            {"policy": {"mode": "Auto"}},
-            id="what the member lacks is dropped, or has another value",
-        ),
-        pytest.param(
-            _object({}),
-            _object({"policy": {"managedBy": "kueue"}}),
-            {"policy": {"managedBy": "kueue"}},
-            id="a new object",
-        ),
-        pytest.param(
-            _object({"scaler": {}, "worker": {"replicas": 2, "template": _POD}}),
+            id="a rule's field, and a switch that is unset"),
+        pytest.param(_object({"policy": {"seed": 1, "mode": "Fixed"}}), _object({"policy": {}}),
+            {"policy": {"mode": "Auto"}}, id="what the member lacks is dropped, or has another value"),
+        pytest.param(_object({}), _object({"policy": {"managedBy": "kueue"}}), {"policy": {"managedBy": "kueue"}},
+            id="a new object"),
+        pytest.param(_object({"scaler": {}, "worker": {"replicas": 2, "template": _POD}}),
             _object({"scaler": {}, "worker": {"replicas": 5, "slots": 8, "template": _POD}}),
             {"scaler": {}, "worker": {"replicas": 5, "slots": 8, "template": _POD}},
-            id="a condition that holds in both",
-        ),
-        pytest.param(
-            _object({"worker": {"replicas": 2, "template": _POD}}),
+            id="a condition that holds in both"),
+        pytest.param(_object({"worker": {"replicas": 2, "template": _POD}}),
             _object({"scaler": {}, "worker": {"replicas": 5, "template": _POD}}),
-            {"worker": {"replicas": 2, "template": _POD}},
-            id="a condition that does not hold in the template",
-        ),
-        pytest.param(
-            _object({"worker": {"template": _POD}}),
-            _object({"worker": {"replicas": 5, "template": _POD}}),
-            {"worker": {"replicas": 5, "template": _POD}},
-            id="a count that is unset",
-        ),
-        pytest.param(
-            _object({"worker": {"replicas": 2, "template": _POD}}, _RETAINS),
-            _object({"worker": {"replicas": 5, "template": _POD}}),
-            {"worker": {"replicas": 5, "template": _POD}},
-            id="a count by Karmada's label",
-        ),
-        pytest.param(
-            _object({"worker": {"replicas": 2, "template": _POD}}, _RETAINS),
+            {"worker": {"replicas": 2, "template": _POD}}, id="a condition that does not hold in the template"),
+        pytest.param(_object({"worker": {"template": _POD}}), _object({"worker": {"replicas": 5, "template": _POD}}),
+            {"worker": {"replicas": 5, "template": _POD}}, id="a count that is unset"),
+        pytest.param(_object({"worker": {"replicas": 2, "template": _POD}}, _RETAINS),
+            _object({"worker": {"replicas": 5, "template": _POD}}), {"worker": {"replicas": 5, "template": _POD}},
+            id="a count by Karmada's label"),
+        pytest.param(_object({"worker": {"replicas": 2, "template": _POD}}, _RETAINS),
             _object({"worker": {"replicas": 5, "template": _POD}, "bounds": {"least": "many"}}),
-            {"worker": {"replicas": 2, "template": _POD}},
-            id="a bound of the member that is not a number",
-        ),
+            {"worker": {"replicas": 2, "template": _POD}}, id="a bound of the member that is not a number"),
         pytest.param(
             _object(
                 {"policy": {"suspend": True}, "head": {"template": {"spec": {"tolerations": [{"key": "b"}]}}}}, _LABELS
@@ -167,34 +141,21 @@ def test_field_at_uncertain_path_takes_functions_for_lists(place: str) -> None:
             },
             id="what a queue has started, and has added to its pods",
         ),
-        pytest.param(
-            _object({"head": {"template": {"spec": {"nodeSelector": {"disk": "ssd"}}}}}, _LABELS),
+        pytest.param(_object({"head": {"template": {"spec": {"nodeSelector": {"disk": "ssd"}}}}}, _LABELS),
             _object({"policy": {"suspend": True}, "head": {"template": {"spec": {"nodeSelector": {"pool": "a"}}}}}),
             {"policy": {"suspend": True}, "head": {"template": {"spec": {"nodeSelector": {"disk": "ssd"}}}}},
-            id="what a queue holds is without its fields",
-        ),
+            id="what a queue holds is without its fields"),
         pytest.param(_object({"policy": "none"}), _object({}), None, id="a text on the way to a field"),
         pytest.param(_object({}), _object({"policy": ["none"]}), {}, id="a list on the way to the member's field"),
-        pytest.param(
-            _object({"worker": {"template": "none"}}),
-            _object({}),
-            {"worker": {"template": "none"}},
-            id="a template that is none, its count unset",
-        ),
-        pytest.param(
-            _object({"worker": {"template": "none", "replicas": 2}}),
-            _object({}),
-            {"worker": {"template": "none", "replicas": 2}},
-            id="a template that is none, its bounds unset",
-        ),
-        pytest.param(
-            _object({"worker": {"template": "none", "replicas": 2}, "bounds": {"least": 1, "most": 2}}),
-            _object({}),
-            {"worker": {"template": "none", "replicas": 2}, "bounds": {"least": 1, "most": 2}},
-            id="a template that nothing needs",
-        ),
+        pytest.param(_object({"worker": {"template": "none"}}), _object({}), {"worker": {"template": "none"}},
+            id="a template that is none, its count unset"),
+        pytest.param(_object({"worker": {"template": "none", "replicas": 2}}), _object({}),
+            {"worker": {"template": "none", "replicas": 2}}, id="a template that is none, its bounds unset"),
+        pytest.param(_object({"worker": {"template": "none", "replicas": 2}, "bounds": {"least": 1, "most": 2}}),
+            _object({}), {"worker": {"template": "none", "replicas": 2}, "bounds": {"least": 1, "most": 2}},
+            id="a template that nothing needs"),
     ],
-)
+)  # fmt: skip
 def test_retain_at_plain_paths(desired: Any, observed: Any, retained: Any) -> None:
     observed = {**observed, "status": {"phase": "Up"}}
 
@@ -306,22 +267,16 @@ def test_parameters_that_are_null_or_of_pods_and_selectors() -> None:
         pytest.param("{matchLabels: .spec.labels}", [], id="no labels"),
         pytest.param(".spec.selector", [], id="no selector"),
         pytest.param("{}", [{}], id="everything"),
-        pytest.param(
-            "{matchLabels: {app: (.spec.app, .spec.app, .spec.other)}}",
-            [{"matchLabels": {"app": "db"}}, {"matchLabels": {"app": "web"}}],
-            id="several, each once",
-        ),
-        pytest.param(
-            '{matchExpressions: [{key: "app", operator: "In", values: [.spec.app]}]}',
-            [{"matchExpressions": [{"key": "app", "operator": "In", "values": ["web"]}]}],
-            id="an expression",
-        ),
+        pytest.param("{matchLabels: {app: (.spec.app, .spec.app, .spec.other)}}",
+            [{"matchLabels": {"app": "db"}}, {"matchLabels": {"app": "web"}}], id="several, each once"),
+        pytest.param('{matchExpressions: [{key: "app", operator: "In", values: [.spec.app]}]}',
+            [{"matchExpressions": [{"key": "app", "operator": "In", "values": ["web"]}]}], id="an expression"),
         pytest.param("{matchLabels: {app: .spec.wrong}}", None, id="an invalid label"),
         pytest.param("{matchLabels: {app: .spec.size}}", None, id="a number"),
         pytest.param(".spec.nested", None, id="a field that no selector has"),
         pytest.param(".spec.app", None, id="a text"),
     ],
-)
+)  # fmt: skip
 def test_dependencies_by_labels(labels: str, selected: list[Any] | None) -> None:
     needed = f"- {{apiVersion: v1, kind: Service, labelSelector: '{labels}'}}"
     spec = {"app": "web", "other": "db", "wrong": "a b", "size": 3, "nested": {"app": "web"}}

@@ -146,17 +146,12 @@ def test_variable_does_not_add_library_function() -> None:
 @pytest.mark.parametrize(
     ("features", "is_there", "is_left_out"),
     [
-        pytest.param(
-            {"ids", "added"},
-            ["instance_ids(component, obj)", "with_added("],
-            ['ids = component.name, {""}'],
-            id="with both",
-        ),
-        pytest.param(
-            set(), ['ids = component.name, {""}'], ["instance_ids", "with_added", "minimum[i]"], id="with neither"
-        ),
+        pytest.param({"ids", "added"}, ["instance_ids(component, obj)", "with_added("], ['ids = component.name, {""}'],
+            id="with both"),
+        pytest.param(set(), ['ids = component.name, {""}'], ["instance_ids", "with_added", "minimum[i]"],
+            id="with neither"),
     ],
-)
+)  # fmt: skip
 def test_script_has_no_code_for_missing_features(
     features: set[str], is_there: list[str], is_left_out: list[str]
 ) -> None:

@@ -64,19 +64,11 @@ def test_containers(group: str, container: dict[str, JSON], expected: list[str])
     [
         pytest.param(volume("configMap", {"name": "c"}), ["ConfigMap/c"], id="configMap"),
         pytest.param(volume("secret", {"secretName": "s", "optional": True}), ["Secret/s"], id="secret"),
-        pytest.param(
-            volume(
-                "projected",
-                {"sources": [{"configMap": {"name": "c"}}, {"secret": {"name": "s"}}, {"downwardAPI": {}}, None]},
-            ),
-            ["ConfigMap/c", "Secret/s"],
-            id="projected",
-        ),
-        pytest.param(
-            volume("azureFile", {"secretName": "s", "secretNamespace": "other"}),
-            ["Secret/s"],
-            id="azureFile, its own namespace ignored",
-        ),
+        pytest.param(volume("projected",
+            {"sources": [{"configMap": {"name": "c"}}, {"secret": {"name": "s"}}, {"downwardAPI": {}}, None]}),
+            ["ConfigMap/c", "Secret/s"], id="projected"),
+        pytest.param(volume("azureFile", {"secretName": "s", "secretNamespace": "other"}), ["Secret/s"],
+            id="azureFile, its own namespace ignored"),
         pytest.param(volume("cephfs", SECRET_REF), ["Secret/s"], id="cephfs"),
         pytest.param(volume("cinder", SECRET_REF), ["Secret/s"], id="cinder"),
         pytest.param(volume("flexVolume", SECRET_REF), ["Secret/s"], id="flexVolume"),
@@ -85,20 +77,16 @@ def test_containers(group: str, container: dict[str, JSON], expected: list[str])
         pytest.param(volume("iscsi", SECRET_REF), ["Secret/s"], id="iscsi"),
         pytest.param(volume("storageos", SECRET_REF), ["Secret/s"], id="storageos"),
         pytest.param(volume("csi", {"nodePublishSecretRef": {"name": "s"}}), ["Secret/s"], id="csi"),
-        pytest.param(
-            volume("persistentVolumeClaim", {"claimName": "p"}), ["PersistentVolumeClaim/p"], id="persistentVolumeClaim"
-        ),
+        pytest.param(volume("persistentVolumeClaim", {"claimName": "p"}), ["PersistentVolumeClaim/p"],
+            id="persistentVolumeClaim"),
         pytest.param(volume("ephemeral", {"volumeClaimTemplate": {}}), [], id="a generic ephemeral volume"),
         pytest.param(volume("emptyDir", {}), [], id="emptyDir"),
         pytest.param(volume("rbd", {"secretRef": None}), [], id="a null reference"),
         pytest.param(volume("secret", None), [], id="a null source"),
-        pytest.param(
-            {"volumes": [{"secret": {"secretName": "second"}, "azureFile": {"secretName": "first"}}]},
-            ["Secret/first"],
-            id="only one source of a volume counts",
-        ),
+        pytest.param({"volumes": [{"secret": {"secretName": "second"}, "azureFile": {"secretName": "first"}}]},
+            ["Secret/first"], id="only one source of a volume counts"),
     ],
-)
+)  # fmt: skip
 def test_volumes(spec: dict[str, JSON], expected: list[str]) -> None:
     before = copy.deepcopy(spec)
     assert found(spec) == expected
@@ -112,22 +100,17 @@ def test_volumes(spec: dict[str, JSON], expected: list[str]) -> None:
         pytest.param({"serviceAccountName": "robot"}, ["ServiceAccount/robot"], id="service account"),
         pytest.param({"serviceAccountName": "default"}, [], id="the default service account is everywhere"),
         pytest.param({"serviceAccount": "robot"}, ["ServiceAccount/robot"], id="the older name of the account"),
-        pytest.param(
-            {"serviceAccountName": "", "serviceAccount": "robot"},
-            ["ServiceAccount/robot"],
-            id="the older name next to an empty one",
-        ),
-        pytest.param(
-            {"serviceAccountName": "new", "serviceAccount": "old"}, ["ServiceAccount/new"], id="the newer name counts"
-        ),
-        pytest.param(
-            {"serviceAccountName": "default", "serviceAccount": "old"}, [], id="the newer name counts, default too"
-        ),
+        pytest.param({"serviceAccountName": "", "serviceAccount": "robot"}, ["ServiceAccount/robot"],
+            id="the older name next to an empty one"),
+        pytest.param({"serviceAccountName": "new", "serviceAccount": "old"}, ["ServiceAccount/new"],
+            id="the newer name counts"),
+        pytest.param({"serviceAccountName": "default", "serviceAccount": "old"}, [],
+            id="the newer name counts, default too"),
         pytest.param({"imagePullSecrets": [{"name": ""}, {}], "serviceAccountName": ""}, [], id="empty names"),
         pytest.param({"priorityClassName": "p", "runtimeClassName": "r"}, [], id="classes are not followed"),
         pytest.param({}, [], id="nothing"),
     ],
-)
+)  # fmt: skip
 def test_pod(spec: dict[str, JSON], expected: list[str]) -> None:
     assert found(spec) == expected
 
@@ -156,29 +139,18 @@ def test_wire_form() -> None:
     [
         pytest.param({"serviceAccountName": 1}, "spec.serviceAccountName needs a string", id="service account"),
         pytest.param({"imagePullSecrets": ["a"]}, r"spec.imagePullSecrets\[0\] needs an object", id="pull secret"),
-        pytest.param(
-            {"containers": [{}, {"env": [{"valueFrom": {"secretKeyRef": {"name": []}}}]}]},
+        pytest.param({"containers": [{}, {"env": [{"valueFrom": {"secretKeyRef": {"name": []}}}]}]},
             r"spec.containers\[1\].env\[0\].valueFrom.secretKeyRef.name needs a string, not a list",
-            id="a name in env",
-        ),
-        pytest.param(
-            {"initContainers": [{"envFrom": [{"configMapRef": "c"}]}]},
-            r"spec.initContainers\[0\].envFrom\[0\].configMapRef needs an object",
-            id="a reference in envFrom",
-        ),
+            id="a name in env"),
+        pytest.param({"initContainers": [{"envFrom": [{"configMapRef": "c"}]}]},
+            r"spec.initContainers\[0\].envFrom\[0\].configMapRef needs an object", id="a reference in envFrom"),
         pytest.param(volume("csi", []), r"spec.volumes\[0\].csi needs an object", id="a volume source"),
-        pytest.param(
-            volume("projected", {"sources": [{"secret": 1}]}),
-            r"spec.volumes\[0\].projected.sources\[0\].secret needs an object",
-            id="a projected source",
-        ),
-        pytest.param(
-            volume("persistentVolumeClaim", {"claimName": 1}),
-            r"spec.volumes\[0\].persistentVolumeClaim.claimName needs a string",
-            id="a claim",
-        ),
+        pytest.param(volume("projected", {"sources": [{"secret": 1}]}),
+            r"spec.volumes\[0\].projected.sources\[0\].secret needs an object", id="a projected source"),
+        pytest.param(volume("persistentVolumeClaim", {"claimName": 1}),
+            r"spec.volumes\[0\].persistentVolumeClaim.claimName needs a string", id="a claim"),
     ],
-)
+)  # fmt: skip
 def test_wrong_type_is_named_by_its_place(spec: dict[str, JSON], message: str) -> None:
     with pytest.raises(InterpretationError, match=f"^{message}"):
         found(spec)

@@ -11,18 +11,12 @@ from tests.support.rows import rows
     ("api_version", "kind", "expected", "text"),
     [
         pytest.param("v1", "Pod", GVK("", "v1", "Pod"), "v1, Kind=Pod", id="the core group has no name"),
-        pytest.param(
-            "apps/v1", "Deployment", GVK("apps", "v1", "Deployment"), "apps/v1, Kind=Deployment", id="a named group"
-        ),
-        pytest.param(
-            "kubeflow.org/v2beta1",
-            "MPIJob",
-            GVK("kubeflow.org", "v2beta1", "MPIJob"),
-            "kubeflow.org/v2beta1, Kind=MPIJob",
-            id="a group with dots",
-        ),
+        pytest.param("apps/v1", "Deployment", GVK("apps", "v1", "Deployment"), "apps/v1, Kind=Deployment",
+            id="a named group"),
+        pytest.param("kubeflow.org/v2beta1", "MPIJob", GVK("kubeflow.org", "v2beta1", "MPIJob"),
+            "kubeflow.org/v2beta1, Kind=MPIJob", id="a group with dots"),
     ],
-)
+)  # fmt: skip
 def test_reads_what_it_writes(api_version: str, kind: str, expected: GVK, text: str) -> None:
     assert GVK.parse(api_version, kind) == expected
     assert GVK.of({"apiVersion": api_version, "kind": kind, "metadata": {}}) == expected

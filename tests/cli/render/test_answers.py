@@ -25,17 +25,10 @@ _CLAIM: JSON = {"nodeSelector": {"gpu": "a100"}, "tolerations": [{"operator": "E
 @rows(
     ("operation", "results", "lines"),
     [
-        pytest.param(
-            Operation.INTERPRET_REPLICA,
+        pytest.param(Operation.INTERPRET_REPLICA,
             {"replica": 2, "requires": {"resourceRequest": {"cpu": "1"}, "nodeClaim": _CLAIM, "namespace": "team"}},
-            [
-                "2 pods, cpu 1 each",
-                'nodeSelector: {"gpu": "a100"}',
-                'tolerations: [{"operator": "Exists"}]',
-                "namespace: team",
-            ],
-            id="where pods may go",
-        ),
+            ["2 pods, cpu 1 each", 'nodeSelector: {"gpu": "a100"}', 'tolerations: [{"operator": "Exists"}]',
+            "namespace: team"], id="where pods may go"),
         pytest.param(
             Operation.INTERPRET_COMPONENT,
             {
@@ -48,26 +41,16 @@ _CLAIM: JSON = {"nodeSelector": {"gpu": "a100"}, "tolerations": [{"operator": "E
             id="components",
         ),
         pytest.param(Operation.REVISE_REPLICA, {"revised": _OBJECT}, ["no change"], id="the same object"),
-        pytest.param(
-            Operation.REVISE_REPLICA,
-            {"revised": {"spec": {"replicas": 4}, "status": {}}},
-            ["spec.replicas: 1 -> 4"],
-            id="a revised object",
-        ),
-        pytest.param(
-            Operation.INTERPRET_STATUS,
+        pytest.param(Operation.REVISE_REPLICA, {"revised": {"spec": {"replicas": 4}, "status": {}}},
+            ["spec.replicas: 1 -> 4"], id="a revised object"),
+        pytest.param(Operation.INTERPRET_STATUS,
             {"status": {"phase": "Up", "conditions": [{"type": "A", "status": "True"}], "n": 1}},
-            ["phase       Up", "conditions  A=True", "n           1"],
-            id="a status",
-        ),
-        pytest.param(
-            Operation.INTERPRET_DEPENDENCY,
+            ["phase       Up", "conditions  A=True", "n           1"], id="a status"),
+        pytest.param(Operation.INTERPRET_DEPENDENCY,
             {"dependencies": [{"apiVersion": "v1", "kind": "Secret", "namespace": "a", "name": "s"}]},
-            ["v1  Secret  a/s"],
-            id="a dependency",
-        ),
+            ["v1  Secret  a/s"], id="a dependency"),
     ],
-)
+)  # fmt: skip
 def test_lines(operation: Operation, results: Results, lines: list[str]) -> None:
     assert _answer(operation, results) == lines
 
@@ -76,14 +59,10 @@ def test_lines(operation: Operation, results: Results, lines: list[str]) -> None
     ("healthy", "reason", "line"),
     [
         pytest.param(True, "status Running", "yes (status Running)", id="healthy"),
-        pytest.param(
-            False,
-            "its status belongs to an older generation",
-            "no (its status belongs to an older generation)",
-            id="not",
-        ),
+        pytest.param(False, "its status belongs to an older generation",
+            "no (its status belongs to an older generation)", id="not"),
     ],
-)
+)  # fmt: skip
 def test_health(healthy: bool, reason: str, line: str) -> None:
     call = Call(Operation.INTERPRET_HEALTH, {})
     assert _cell(CallOutcome(call, {"healthy": healthy}, reason=reason)) == [line]

@@ -340,21 +340,15 @@ def _about(version: int) -> bytes:
 @pytest.mark.parametrize(
     ("about", "workloads", "message"),
     [
-        pytest.param(
-            None, b"", "member.json is missing; verify --save writes the files of a folder", id="an-empty-folder"
-        ),
+        pytest.param(None, b"", "member.json is missing; verify --save writes the files of a folder",
+            id="an-empty-folder"),
         pytest.param(b"{}", b"", "verify --save of this version has not written it", id="another-file"),
-        pytest.param(
-            _about(1), gzip.compress(b'{"object": {}}')[:-4], "damaged, was cut off", id="a-file-that-was-cut-off"
-        ),
-        pytest.param(
-            _about(1),
-            gzip.compress(b'{"object": {}}')[:10] + b"\xff" * 20,
-            "damaged, was cut off",
-            id="a-file-with-other-bytes",
-        ),
+        pytest.param(_about(1), gzip.compress(b'{"object": {}}')[:-4], "damaged, was cut off",
+            id="a-file-that-was-cut-off"),
+        pytest.param(_about(1), gzip.compress(b'{"object": {}}')[:10] + b"\xff" * 20, "damaged, was cut off",
+            id="a-file-with-other-bytes"),
     ],
-)
+)  # fmt: skip
 def test_broken_folder_is_an_error(
     run: Run, tmp_path: Path, about: bytes | None, workloads: bytes, message: str
 ) -> None:
@@ -432,22 +426,16 @@ def test_doctor_verifies_by_the_oldest_karta_of_a_kind(run: Run, tmp_path: Path)
     ("place", "value", "message"),
     [
         pytest.param(("pods", 0, "spec"), 7, "workload.pods[0].spec has another type", id="a spec that is a number"),
-        pytest.param(
-            ("pods", 0, "status", "phase"), ["x"], "status.phase has another type", id="a phase that is a list"
-        ),
+        pytest.param(("pods", 0, "status", "phase"), ["x"], "status.phase has another type",
+            id="a phase that is a list"),
         pytest.param(("object", "kind"), None, "workload.object.kind is missing", id="no kind"),
-        pytest.param(
-            ("object", "metadata", "creationTimestamp"), "2026-01-01T00:00:00", "no time zone", id="no time zone"
-        ),
-        pytest.param(
-            ("object", "metadata", "managedFields"),
-            [{"manager": "a", "fieldsV1": {"f:a": 7}}],
-            "f:a has",
-            id="odd fields",
-        ),
+        pytest.param(("object", "metadata", "creationTimestamp"), "2026-01-01T00:00:00", "no time zone",
+            id="no time zone"),
+        pytest.param(("object", "metadata", "managedFields"), [{"manager": "a", "fieldsV1": {"f:a": 7}}], "f:a has",
+            id="odd fields"),
         pytest.param(("object", "spec", "template", "spec", "containers", 0, "name"), [7], "", id="an odd template"),
     ],
-)
+)  # fmt: skip
 def test_folder_of_other_shape_is_a_problem_without_traceback(
     run: Run, tmp_path: Path, place: tuple[str | int, ...], value: object, message: str
 ) -> None:

@@ -59,13 +59,10 @@ def block(name: str, *lines: str, style: str = "|") -> str:
         pytest.param(block("retain", "- unset: .spec.a", "  if: ¤.c +"), id="an expression in a field of an entry"),
         pytest.param(block("retain", "# why", "", ".spec.a", "  ¤.spec.b + 1"), id="a line"),
         pytest.param(block("retain", ".spec.a", "¤.spec.a.b +"), id="a line that is not jq"),
-        pytest.param(
-            block("dependencies", "- apiVersion: v1", "  kind: Secret", "  name: .a", "  nmespace: ¤.b"),
-            id="a field of a dependency",
-        ),
-        pytest.param(
-            block("dependencies", "- pods: .a", "- ¤kind: Secret", "  apiVersion: v1"), id="one that is missing"
-        ),
+        pytest.param(block("dependencies", "- apiVersion: v1", "  kind: Secret", "  name: .a", "  nmespace: ¤.b"),
+            id="a field of a dependency"),
+        pytest.param(block("dependencies", "- pods: .a", "- ¤kind: Secret", "  apiVersion: v1"),
+            id="one that is missing"),
         pytest.param(block("dependencies", "- pods: .a", "- pods: ¤.b | del(.c)"), id="an expression of a dependency"),
         pytest.param(block("added-containers", "solo: ¤'{}'"), id="a component that does not exist"),
         pytest.param(block("added-containers", "orchestra: ¤1"), id="a number"),
@@ -75,20 +72,14 @@ def block(name: str, *lines: str, style: str = "|") -> str:
         pytest.param('karta-interpreter.io/queue-labels: "a.io/b, ¤.c"', id="a label in quotes"),
         pytest.param(block("health", ".status", "| ¤foo"), id="a line of an expression"),
         pytest.param("karta-interpreter.io/health: ¤.status | foo", id="an expression on one line"),
-        pytest.param(
-            block("lua", "retention:", "  luaScript: |", "    function Retain(a, b)", "      return ¤nope", "    end"),
-            id="a word of a script",
-        ),
-        pytest.param(
-            block(
-                "lua", "retention:", "  luaScript: >", "    local function Retain(a, b)", "      ¤nope = 1", "    end"
-            ),
-            id="a word of a folded script",
-        ),
+        pytest.param(block("lua", "retention:", "  luaScript: |", "    function Retain(a, b)", "      return ¤nope",
+            "    end"), id="a word of a script"),
+        pytest.param(block("lua", "retention:", "  luaScript: >", "    local function Retain(a, b)", "      ¤nope = 1",
+            "    end"), id="a word of a folded script"),
         pytest.param(block("lua", "retention: {}", "retenton: ¤{}"), id="a field of scripts"),
         pytest.param('karta-interpreter.io/aggregate: ¤"{.status.a: sum,\\n.status.b: summ}"', id="lines in quotes"),
     ],
-)
+)  # fmt: skip
 def test_findings_point_into_the_annotation(annotations: str) -> None:
     text, (place,) = marked(KARTA.format(annotations=annotations))
     (loaded,) = load_documents(text, "it.yaml")

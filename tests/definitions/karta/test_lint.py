@@ -48,20 +48,14 @@ _SCRIPTS = ("metadata", "annotations", "karta-interpreter.io/lua")
         pytest.param([(_KETTLES, ".spec.kettles * 2")], False, id="a product with a constant"),
         pytest.param([(_KETTLES, "if .spec.kettles then .spec.kettles else 1 end")], False, id="one of its branches"),
         pytest.param([(_KETTLES, "4")], False, id="a constant is meant to stay"),
-        pytest.param(
-            [(_KETTLES, ".spec.kettles + 1"), (_OPERATIONS, "InterpretReplica")], False, id="it is never asked"
-        ),
+        pytest.param([(_KETTLES, ".spec.kettles + 1"), (_OPERATIONS, "InterpretReplica")], False,
+            id="it is never asked"),
         pytest.param([(_KETTLES, ".spec.kettles + 1"), (ELASTIC, "none")], False, id="nothing is to change"),
-        pytest.param(
-            [
-                (_KETTLES, ".spec.kettles + 1"),
-                (_SCRIPTS, "replicaRevision: {luaScript: 'function ReviseReplica(o, n) return o end'}"),
-            ],
-            False,
-            id="a script is asked",
-        ),
+        pytest.param([(_KETTLES, ".spec.kettles + 1"),
+            (_SCRIPTS, "replicaRevision: {luaScript: 'function ReviseReplica(o, n) return o end'}")], False,
+            id="a script is asked"),
     ],
-)
+)  # fmt: skip
 def test_count_that_is_elastic_by_default_must_be_writable(
     brew: Raw, findings_of: FindingsOf, changes: list[tuple[Path, JSON]], *, is_found: bool
 ) -> None:
@@ -172,16 +166,12 @@ def test_retained_field_of_status_is_found(brew: Raw, findings_of: FindingsOf, p
         pytest.param([], True, id="Failed alone"),
         pytest.param([(_OPERATIONS, "InterpretReplica")], False, id="health is never asked"),
         pytest.param([(_OPERATIONS, "InterpretHealth")], True, id="health alone is asked"),
-        pytest.param(
-            [(_SCRIPTS, "retention: {luaScript: 'function Retain(d, o) return d end'}")], True, id="a script of Retain"
-        ),
-        pytest.param(
-            [(_SCRIPTS, "healthInterpretation: {luaScript: 'function InterpretHealth(o) return true end'}")],
-            False,
-            id="a script decides",
-        ),
+        pytest.param([(_SCRIPTS, "retention: {luaScript: 'function Retain(d, o) return d end'}")], True,
+            id="a script of Retain"),
+        pytest.param([(_SCRIPTS, "healthInterpretation: {luaScript: 'function InterpretHealth(o) return true end'}")],
+            False, id="a script decides"),
     ],
-)
+)  # fmt: skip
 def test_kind_that_is_never_healthy_is_named_where_mappings_decide(
     brew: Raw, findings_of: FindingsOf, changes: list[tuple[Path, JSON]], is_found: bool
 ) -> None:

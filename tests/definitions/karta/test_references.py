@@ -334,23 +334,16 @@ def test_lookup_in_several_namespaces_finds_the_first_object(
             r"`\[.spec.halls\[\].name\]` looks up a list",
             id="names",
         ),
-        pytest.param(
-            with_(HALL, ".spec.halls[].name", "namespaceExpression"),
+        pytest.param(with_(HALL, ".spec.halls[].name", "namespaceExpression"),
             r"\$found has no value: namespaceExpression `.spec.halls\[\].name` gives 2 results where one belongs",
-            id="namespaces",
-        ),
-        pytest.param(
-            with_(SEATS, {"expression": ".spec.halls[].name"}, "list", "matchLabels", "state"),
+            id="namespaces"),
+        pytest.param(with_(SEATS, {"expression": ".spec.halls[].name"}, "list", "matchLabels", "state"),
             r"\$found has no value: the label state `.spec.halls\[\].name` gives 2 results where one belongs",
-            id="values of a label",
-        ),
-        pytest.param(
-            with_(HALL, "[.spec.halls]", "lookup", "nameExpression"),
-            r"`\[.spec.halls\]` gives a list where text belongs",
-            id="an array within an array",
-        ),
+            id="values of a label"),
+        pytest.param(with_(HALL, "[.spec.halls]", "lookup", "nameExpression"),
+            r"`\[.spec.halls\]` gives a list where text belongs", id="an array within an array"),
     ],
-)
+)  # fmt: skip
 def test_several_results_are_an_error_and_never_the_first_one(orchestra: Raw, reference: Raw, message: str) -> None:
     definition = load_definition(referring(orchestra, {**reference, "name": "found"}, replicas="$found | length"))
     obj = with_(OBJECT, [{"name": "great"}, {"name": "small"}], "spec", "halls")

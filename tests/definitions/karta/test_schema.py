@@ -137,14 +137,10 @@ def test_karta_without_name_is_a_warning(brew: Raw, findings_of: FindingsOf, met
         pytest.param({}, "an object without apiVersion and kind is not a definition", id="nothing"),
         pytest.param({"apiVersion": "v1", "kind": "Pod", "spec": {}}, "apiVersion v1, kind Pod", id="another kind"),
         pytest.param({"kind": "Karta", "spec": {}}, "kind Karta is not a definition", id="half a type"),
-        pytest.param(
-            {"apiVersion": "run.ai/v1beta1", "kind": "Karta"}, "apiVersion run.ai/v1beta1, kind Karta",
-            id="a version of the future",
-        ),
-        pytest.param(
-            {"apiVersion": "run.ai/v1alpha1", "kind": "Karta", "metadata": {"name": "x"}}, "the field spec is missing",
-            id="without a spec",
-        ),
+        pytest.param({"apiVersion": "run.ai/v1beta1", "kind": "Karta"}, "apiVersion run.ai/v1beta1, kind Karta",
+            id="a version of the future"),
+        pytest.param({"apiVersion": "run.ai/v1alpha1", "kind": "Karta", "metadata": {"name": "x"}},
+            "the field spec is missing", id="without a spec"),
     ],
 )  # fmt: skip
 def test_document_that_is_not_a_karta_is_refused(value: JSON, message: str) -> None:
@@ -161,35 +157,23 @@ def test_document_that_is_not_a_karta_is_refused(value: JSON, message: str) -> N
         pytest.param(("metadata",), [], "must be an object, not a list", "", id="metadata"),
         pytest.param(("metadata", "annotations"), "x", "must be an object, not a string", "", id="annotations"),
         pytest.param(("metadata", "labels"), "x", "must be an object, not a string", "", id="labels"),
-        pytest.param(
-            ("metadata", "annotations", "karta-interpreter.io/retain"), [".spec"],
-            "must be a string, not a list", "", id="a list as an annotation",
-        ),
+        pytest.param(("metadata", "annotations", "karta-interpreter.io/retain"), [".spec"],
+            "must be a string, not a list", "", id="a list as an annotation"),
         pytest.param(("metadata", "labels", "team"), 7, "must be a string, not a number", "quotes", id="a label"),
         pytest.param(("spec",), None, "the field spec is missing", "indented", id="a spec without a value"),
         pytest.param(ROOT, None, "the field rootComponent is missing", "indented", id="a part without a value"),
         pytest.param(("spec",), [], "must be an object, not a list", "", id="spec"),
         pytest.param((*ROOT, "kind", "version"), 1, "must be a string, not a number", "quotes", id="a number"),
-        pytest.param(
-            (*STATUS, "phaseDefinition", "path"), {".status.phase": None}, "must be a string, not an object",
-            "", id="{.status.phase}, which YAML reads as an object",
-        ),
-        pytest.param(
-            (*STATUS, "phaseDefinition", "path"), {"path": None}, "must be a string, not an object", "",
-            id="an object that is not JSONPath",
-        ),
-        pytest.param(
-            (*STATUS, "statusMappings", "failed", 0, "byConditions", 0, "status"), True,
-            "must be a string, not a boolean", "quotes", id="an unquoted True",
-        ),
-        pytest.param(
-            (*STATUS, "statusMappings", "running"), {"byPhase": "x"}, "must be a list, not an object", "dash",
-            id="a matcher that is not in a list",
-        ),
+        pytest.param((*STATUS, "phaseDefinition", "path"), {".status.phase": None}, "must be a string, not an object",
+            "", id="{.status.phase}, which YAML reads as an object"),
+        pytest.param((*STATUS, "phaseDefinition", "path"), {"path": None}, "must be a string, not an object", "",
+            id="an object that is not JSONPath"),
+        pytest.param((*STATUS, "statusMappings", "failed", 0, "byConditions", 0, "status"), True,
+            "must be a string, not a boolean", "quotes", id="an unquoted True"),
+        pytest.param((*STATUS, "statusMappings", "running"), {"byPhase": "x"}, "must be a list, not an object", "dash",
+            id="a matcher that is not in a list"),
         pytest.param((*ROOT, "specDefinition"), ".spec", "must be an object, not a string", "", id="a path as object"),
-        pytest.param(
-            (*ROOT, "suspendDefinition", "resumeActions"), [], "needs at least one entry", "", id="no action"
-        ),
+        pytest.param((*ROOT, "suspendDefinition", "resumeActions"), [], "needs at least one entry", "", id="no action"),
         pytest.param((*ROOT, "podSelector"), {"replicaSelector": {"keyPath": 1}}, "must be a string", "quotes",
             id="deep inside"),
     ],
@@ -249,21 +233,16 @@ def test_missing_fields(brew: Raw, findings_of: FindingsOf, path: Path) -> None:
 @rows(
     ("path", "severity", "hint"),
     [
-        pytest.param(
-            (*CHILD, "specDefinition", "fragmentedPodDefinition"), "error", "did you mean fragmentedPodSpecDefinition?",
-            id="as older documents have it",
-        ),
+        pytest.param((*CHILD, "specDefinition", "fragmentedPodDefinition"), "error",
+            "did you mean fragmentedPodSpecDefinition?", id="as older documents have it"),
         pytest.param((*STRUCTURE, "referencedComponents"), "warning", "there are: rootComponent", id="it did nothing"),
         pytest.param((*CHILD, "scaleDefinition", "replicaPath"), "error", "did you mean replicasPath?", id="a slip"),
-        pytest.param(
-            (*CHILD, "scaleDefinition", "replicas_path"), "error", "did you mean replicasPath?", id="snake case"
-        ),
-        pytest.param(
-            (*STATUS, "conditionsDefinition", "TypeFieldName"), "error", "did you mean typeFieldName?", id="case"
-        ),
-        pytest.param(
-            (*CHILD, "podSelector", "componentTypeSelector", "keypath"), "error", "did you mean keyPath?", id="deep"
-        ),
+        pytest.param((*CHILD, "scaleDefinition", "replicas_path"), "error", "did you mean replicasPath?",
+            id="snake case"),
+        pytest.param((*STATUS, "conditionsDefinition", "TypeFieldName"), "error", "did you mean typeFieldName?",
+            id="case"),
+        pytest.param((*CHILD, "podSelector", "componentTypeSelector", "keypath"), "error", "did you mean keyPath?",
+            id="deep"),
         pytest.param((*CHILD, "replicasPath"), "error", "it is a field of scaleDefinition", id="of a part of this one"),
         pytest.param((*CHILD, "specDefinition", "suspendDefinition"), "error", "field of rootComponent and child",
                      id="of the part around this one"),

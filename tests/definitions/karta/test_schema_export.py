@@ -82,12 +82,10 @@ def test_model_part_is_described_by_its_field() -> None:
 @rows(
     ("path", "expected"),
     [
-        pytest.param(
-            (*SPEC, "childComponents", "x-kubernetes-list-map-keys"), ["name"], id="names of children are unique"
-        ),
-        pytest.param(
-            (*SPEC, "additionalChildKinds", "x-kubernetes-list-map-keys"), ["kind"], id="one entry for each kind"
-        ),
+        pytest.param((*SPEC, "childComponents", "x-kubernetes-list-map-keys"), ["name"],
+            id="names of children are unique"),
+        pytest.param((*SPEC, "additionalChildKinds", "x-kubernetes-list-map-keys"), ["kind"],
+            id="one entry for each kind"),
         pytest.param(
             (
                 *(*SPEC, "rootComponent", "properties", "statusDefinition", "properties", "conditionsDefinition"),
@@ -96,32 +94,15 @@ def test_model_part_is_described_by_its_field() -> None:
             "reason",
             id="the API server fills in the names of a condition's fields",
         ),
-        pytest.param(
-            (
-                *(*SPEC, "rootComponent", "properties", "suspendDefinition", "properties", "suspendActions"),
-                *("items", "properties", "value", "type"),
-            ),
-            "string",
-            id="values of actions are JSON in a string",
-        ),
-        pytest.param(
-            (
-                *(*SPEC, "rootComponent", "properties", "podSelector", "properties", "componentTypeSelector"),
-                *("x-kubernetes-validations", 1),
-            ),
-            {"rule": "!has(self.value) || has(self.keyPath)", "message": "value requires keyPath"},
-            id="a rule in CEL",
-        ),
-        pytest.param(
-            (
-                *(*SPEC, "rootComponent", "properties", "statusDefinition", "properties", "statusMappings"),
-                *("properties", "running", "x-kubernetes-list-type"),
-            ),
-            "atomic",
-            id="matchers are replaced together",
-        ),
+        pytest.param((*(*SPEC, "rootComponent", "properties", "suspendDefinition", "properties", "suspendActions"),
+            *("items", "properties", "value", "type")), "string", id="values of actions are JSON in a string"),
+        pytest.param((*(*SPEC, "rootComponent", "properties", "podSelector", "properties", "componentTypeSelector"),
+            *("x-kubernetes-validations", 1)),
+            {"rule": "!has(self.value) || has(self.keyPath)", "message": "value requires keyPath"}, id="a rule in CEL"),
+        pytest.param((*(*SPEC, "rootComponent", "properties", "statusDefinition", "properties", "statusMappings"),
+            *("properties", "running", "x-kubernetes-list-type")), "atomic", id="matchers are replaced together"),
     ],
-)
+)  # fmt: skip
 def test_crd_agrees_with_crd_of_karta(path: Place, expected: Any) -> None:
     assert edit.get(CRD, path) == expected
 

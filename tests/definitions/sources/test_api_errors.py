@@ -43,39 +43,23 @@ def _caused_by(cause: OSError) -> OSError:
 @rows(
     ("path", "verbs", "rule"),
     [
-        pytest.param(
-            "/apis/run.ai/v1alpha1/kartas",
-            ("list",),
+        pytest.param("/apis/run.ai/v1alpha1/kartas", ("list",),
             'a ClusterRole with {"apiGroups": ["run.ai"], "resources": ["kartas"], "verbs": ["list"]}',
-            id="a collection of a group",
-        ),
-        pytest.param(
-            "/apis/run.ai/v1alpha1/kartas/job/status",
-            ("patch",),
+            id="a collection of a group"),
+        pytest.param("/apis/run.ai/v1alpha1/kartas/job/status", ("patch",),
             'a ClusterRole with {"apiGroups": ["run.ai"], "resources": ["kartas/status"], "verbs": ["patch"]}',
-            id="a subresource",
-        ),
-        pytest.param(
-            "/api/v1/namespaces/default/events",
-            ("create",),
+            id="a subresource"),
+        pytest.param("/api/v1/namespaces/default/events", ("create",),
             'a Role in default with {"apiGroups": [""], "resources": ["events"], "verbs": ["create"]}',
-            id="in a namespace, of the core group",
-        ),
-        pytest.param(
-            "/api/v1/namespaces/default",
-            ("get",),
+            id="in a namespace, of the core group"),
+        pytest.param("/api/v1/namespaces/default", ("get",),
             'a ClusterRole with {"apiGroups": [""], "resources": ["namespaces"], "verbs": ["get"]}',
-            id="a namespace itself",
-        ),
-        pytest.param(
-            "/apis/a.io/v1/things/x",
-            ("create", "patch"),
-            '"verbs": ["create", "patch"]',
-            id="server-side apply needs two verbs",
-        ),
+            id="a namespace itself"),
+        pytest.param("/apis/a.io/v1/things/x", ("create", "patch"), '"verbs": ["create", "patch"]',
+            id="server-side apply needs two verbs"),
         pytest.param("/version", ("get",), 'get on nonResourceURLs ["/version"]', id="no resource"),
     ],
-)
+)  # fmt: skip
 def test_forbidden_request_names_missing_rule(path: str, verbs: tuple[str, ...], rule: str) -> None:
     error = rejected(_request(path, *verbs), 403, _status(message="no", reason="Forbidden"))
 

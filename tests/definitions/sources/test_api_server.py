@@ -66,42 +66,19 @@ async def _failure(work: Awaitable[Any]) -> ClusterError:
     ("ask", "verb", "path", "sent"),
     [
         pytest.param(lambda api: api.get("/a"), "get", "/a", ({}, "json", None), id="get"),
-        pytest.param(
-            lambda api: api.list("/a"),
-            "get",
-            "/a",
-            ({"limit": "50"}, "json", None),
-            id="list, in parts that are decoded quickly",
-        ),
+        pytest.param(lambda api: api.list("/a"), "get", "/a", ({"limit": "50"}, "json", None),
+            id="list, in parts that are decoded quickly"),
         pytest.param(lambda api: api.create("/a", {"b": 1}), "create", "/a", ({}, "json", {"b": 1}), id="create"),
-        pytest.param(
-            lambda api: api.apply("/a/b", {"c": 1}),
-            "patch",
-            "/a/b",
-            ({"fieldManager": "karta-interpreter", "force": "true"}, "apply-patch+yaml", {"c": 1}),
-            id="apply",
-        ),
-        pytest.param(
-            lambda api: api.patch_status("/a/b", {"status": {}}),
-            "patch",
-            "/a/b/status",
-            ({"fieldManager": "karta-interpreter"}, "merge-patch+json", {"status": {}}),
-            id="patch of the status",
-        ),
+        pytest.param(lambda api: api.apply("/a/b", {"c": 1}), "patch", "/a/b",
+            ({"fieldManager": "karta-interpreter", "force": "true"}, "apply-patch+yaml", {"c": 1}), id="apply"),
+        pytest.param(lambda api: api.patch_status("/a/b", {"status": {}}), "patch", "/a/b/status",
+            ({"fieldManager": "karta-interpreter"}, "merge-patch+json", {"status": {}}), id="patch of the status"),
         pytest.param(lambda api: api.delete("/a/b"), "delete", "/a/b", ({}, "json", None), id="delete"),
-        pytest.param(
-            _watch,
-            "watch",
-            KARTAS,
-            (
-                {"watch": "true", "allowWatchBookmarks": "true", "resourceVersion": "5", "timeoutSeconds": "7"},
-                "json",
-                None,
-            ),
-            id="watch",
-        ),
+        pytest.param(_watch, "watch", KARTAS,
+            ({"watch": "true", "allowWatchBookmarks": "true", "resourceVersion": "5", "timeoutSeconds": "7"}, "json",
+            None), id="watch"),
     ],
-)
+)  # fmt: skip
 async def test_request_has_form_of_kubernetes_api(
     scripted: ScriptedApi, api: ApiServer, ask: Ask, verb: str, path: str, sent: Any
 ) -> None:

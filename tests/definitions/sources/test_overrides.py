@@ -86,25 +86,18 @@ def test_customizations_come_from_every_folder_and_are_merged_by_name_as_in_karm
 @pytest.mark.parametrize(
     ("texts", "expected"),
     [
-        pytest.param(
-            [{_HEALTH: "old", _RETAIN: "old"}, {_HEALTH: _BROKEN, _RETAIN: "new"}],
-            {_HEALTH: "old", _RETAIN: "new"},
-            id="a broken script stays as it was, its neighbour is renewed",
-        ),
+        pytest.param([{_HEALTH: "old", _RETAIN: "old"}, {_HEALTH: _BROKEN, _RETAIN: "new"}],
+            {_HEALTH: "old", _RETAIN: "new"}, id="a broken script stays as it was, its neighbour is renewed"),
         pytest.param([{_HEALTH: "old", _RETAIN: "old"}, {_RETAIN: "new"}], {_RETAIN: "new"}, id="what is gone is gone"),
-        pytest.param(
-            [{_HEALTH: "old", _RETAIN: "old"}, {_HEALTH: _BROKEN}], {_HEALTH: "old"}, id="broken and gone at once"
-        ),
-        pytest.param(
-            [{_HEALTH: "old"}, {_HEALTH: _BROKEN}, {_HEALTH: _BROKEN, _RETAIN: "new"}],
-            {_HEALTH: "old", _RETAIN: "new"},
-            id="it outlives several broken ones",
-        ),
+        pytest.param([{_HEALTH: "old", _RETAIN: "old"}, {_HEALTH: _BROKEN}], {_HEALTH: "old"},
+            id="broken and gone at once"),
+        pytest.param([{_HEALTH: "old"}, {_HEALTH: _BROKEN}, {_HEALTH: _BROKEN, _RETAIN: "new"}],
+            {_HEALTH: "old", _RETAIN: "new"}, id="it outlives several broken ones"),
         pytest.param([{_HEALTH: "old"}, {_HEALTH: _BROKEN}, {_HEALTH: "new"}], {_HEALTH: "new"}, id="and is renewed"),
         pytest.param([{_HEALTH: "old"}, {_HEALTH: _BROKEN}, {_RETAIN: "new"}], {_RETAIN: "new"}, id="or taken out"),
         pytest.param([{_HEALTH: _BROKEN, _RETAIN: "new"}], {_RETAIN: "new"}, id="it was never good"),
     ],
-)
+)  # fmt: skip
 def test_edit_of_override_changes_scripts(
     folder: Path, gvk: Kind, texts: list[Mapping[str, str]], expected: Mapping[str, str]
 ) -> None:

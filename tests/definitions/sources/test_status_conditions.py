@@ -34,23 +34,16 @@ def _conditions(loaded: Loaded, crd_served: bool = True, previous: Any = None, *
 @pytest.mark.parametrize(
     ("valid", "crd_served", "hidden_by", "expected"),
     [
-        pytest.param(
-            True,
-            True,
-            "",
-            ("ValidationSucceeded", "CRDFound", "Ready"),
-            id="a valid definition of a kind that is there",
-        ),
-        pytest.param(
-            True, False, "", ("ValidationSucceeded", "CRDNotFound", "NotReady"), id="a kind that is not there"
-        ),
+        pytest.param(True, True, "", ("ValidationSucceeded", "CRDFound", "Ready"),
+            id="a valid definition of a kind that is there"),
+        pytest.param(True, False, "", ("ValidationSucceeded", "CRDNotFound", "NotReady"),
+            id="a kind that is not there"),
         pytest.param(False, True, "", ("ValidationFailed", "CRDFound", "NotReady"), id="an invalid definition"),
         pytest.param(False, False, "", ("ValidationFailed", "CRDNotFound", "NotReady"), id="neither"),
-        pytest.param(
-            True, True, "kartas.run.ai/a", ("ValidationSucceeded", "CRDFound", "NotReady"), id="an older one is used"
-        ),
+        pytest.param(True, True, "kartas.run.ai/a", ("ValidationSucceeded", "CRDFound", "NotReady"),
+            id="an older one is used"),
     ],
-)
+)  # fmt: skip
 def test_conditions_have_reasons_of_karta_controller(
     good: Loaded, valid: bool, crd_served: bool, hidden_by: str, expected: tuple[str, ...]
 ) -> None:

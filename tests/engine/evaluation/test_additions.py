@@ -36,38 +36,18 @@ def playing(**spec: JSON) -> Raw:
 @rows(
     ("text", "conductor", "section"),
     [
-        pytest.param(
-            "section: '{containers: [{name: \"proxy\"}]}'",
-            {"initContainers": [WAIT]},
-            {"containers": [VIOLIN, PROXY]},
-            id="all instances of the component get it, and no other component",
-        ),
-        pytest.param(
-            "conductor: '{initContainers: [.spec.extra]}'",
-            {"initContainers": [WAIT, PROXY]},
-            {"containers": [VIOLIN]},
-            id="added to those of a bare pod spec, after its own",
-        ),
-        pytest.param(
-            "conductor: '{containers: [.spec.extra]}'",
-            {"initContainers": [WAIT], "containers": [PROXY]},
-            {"containers": [VIOLIN]},
-            id="where there were none",
-        ),
-        pytest.param(
-            "{conductor: '.spec.nothing', section: '.spec | select(.extra == null) | {containers: [{}]}'}",
-            {"initContainers": [WAIT]},
-            {"containers": [VIOLIN]},
-            id="null and no result at all are nothing",
-        ),
-        pytest.param(
-            "section: '{containers: .spec.nothing, initContainers: []}'",
-            {"initContainers": [WAIT]},
-            {"containers": [VIOLIN]},
-            id="and so is a list that is null or empty",
-        ),
+        pytest.param("section: '{containers: [{name: \"proxy\"}]}'", {"initContainers": [WAIT]},
+            {"containers": [VIOLIN, PROXY]}, id="all instances of the component get it, and no other component"),
+        pytest.param("conductor: '{initContainers: [.spec.extra]}'", {"initContainers": [WAIT, PROXY]},
+            {"containers": [VIOLIN]}, id="added to those of a bare pod spec, after its own"),
+        pytest.param("conductor: '{containers: [.spec.extra]}'", {"initContainers": [WAIT], "containers": [PROXY]},
+            {"containers": [VIOLIN]}, id="where there were none"),
+        pytest.param("{conductor: '.spec.nothing', section: '.spec | select(.extra == null) | {containers: [{}]}'}",
+            {"initContainers": [WAIT]}, {"containers": [VIOLIN]}, id="null and no result at all are nothing"),
+        pytest.param("section: '{containers: .spec.nothing, initContainers: []}'", {"initContainers": [WAIT]},
+            {"containers": [VIOLIN]}, id="and so is a list that is null or empty"),
     ],
-)
+)  # fmt: skip
 def test_added_containers_come_after_those_of_the_template(
     orchestra: Raw, text: str, conductor: JSON, section: JSON
 ) -> None:
@@ -87,28 +67,16 @@ _EACH = ".spec.sections[] | if .proxy then {containers: [.proxy]} else null end"
     ("expression", "proxies", "added"),
     [
         pytest.param(_EACH, [PROXY, None, _SOLO], [[PROXY], [], [_SOLO]], id="one output for each, null for none"),
-        pytest.param(
-            "{containers: .spec.sections[].extra}",
-            [PROXY, None, _SOLO],
-            [[PROXY], [], [_SOLO]],
-            id="an object for each of its values",
-        ),
-        pytest.param(
-            ".spec.sections[] | select(.proxy) | {containers: [.proxy]}",
-            [None, None, None],
-            [[], [], []],
-            id="no output at all is nothing for each",
-        ),
-        pytest.param(
-            ".spec.sections[0].proxy | {containers: [.]}",
-            [PROXY, None, None],
-            [[PROXY], [PROXY], [PROXY]],
-            id="an expression that cannot choose means all",
-        ),
+        pytest.param("{containers: .spec.sections[].extra}", [PROXY, None, _SOLO], [[PROXY], [], [_SOLO]],
+            id="an object for each of its values"),
+        pytest.param(".spec.sections[] | select(.proxy) | {containers: [.proxy]}", [None, None, None], [[], [], []],
+            id="no output at all is nothing for each"),
+        pytest.param(".spec.sections[0].proxy | {containers: [.]}", [PROXY, None, None], [[PROXY], [PROXY], [PROXY]],
+            id="an expression that cannot choose means all"),
         pytest.param("{containers: [.spec.extra]}", [], [], id="no instances"),
         pytest.param(_EACH, [], [], id="no instances, for each"),
     ],
-)
+)  # fmt: skip
 def test_added_containers_of_each_instance(orchestra: Raw, expression: str, proxies: JSON, added: JSON) -> None:
     sections = [
         {
@@ -135,26 +103,18 @@ def test_instance_without_template_gets_no_pods_of_added_containers(orchestra: R
 @rows(
     ("text", "message"),
     [
-        pytest.param(
-            "section: '.spec.sections[] | select(.name == \"first\") | {}'",
+        pytest.param("section: '.spec.sections[] | select(.name == \"first\") | {}'",
             "gives 1 result for 2 instance ids of instanceIdPath `.spec.sections[].name`",
-            id="of one instance, which one is not known",
-        ),
-        pytest.param(
-            "section: '{containers: (.spec.sections[] | select(.name == \"first\") | [.proxy])}'",
-            "gives 1 result for 2 instance ids",
-            id="inside of an object",
-        ),
-        pytest.param(
-            "section: '.spec | {}, {}, {}'", "gives 3 results for 2 instance ids", id="more than there are instances"
-        ),
-        pytest.param(
-            "conductor: '.spec.sections[] | {}'",
+            id="of one instance, which one is not known"),
+        pytest.param("section: '{containers: (.spec.sections[] | select(.name == \"first\") | [.proxy])}'",
+            "gives 1 result for 2 instance ids", id="inside of an object"),
+        pytest.param("section: '.spec | {}, {}, {}'", "gives 3 results for 2 instance ids",
+            id="more than there are instances"),
+        pytest.param("conductor: '.spec.sections[] | {}'",
             "gives 2 results, but a component without instanceIdPath has exactly one instance",
-            id="several for a component without instances",
-        ),
+            id="several for a component without instances"),
     ],
-)
+)  # fmt: skip
 def test_added_containers_are_never_of_another_instance(orchestra: Raw, text: str, message: str) -> None:
     definition = adding(orchestra, text)
     with pytest.raises(InterpretationError, match=re.escape(message)):
@@ -189,21 +149,15 @@ def test_pods_that_do_not_exist_get_none(orchestra: Raw) -> None:
     ("text", "message"),
     [
         pytest.param("'[]'", "annotation added-containers `\\[\\]`: gives a list where an object belongs", id="a list"),
-        pytest.param(
-            "'{volumes: []}'",
-            "annotation added-containers .*: gives volumes as a list; there are the lists",
-            id="another field",
-        ),
-        pytest.param(
-            "'{containers: {}}'",
+        pytest.param("'{volumes: []}'", "annotation added-containers .*: gives volumes as a list; there are the lists",
+            id="another field"),
+        pytest.param("'{containers: {}}'",
             "annotation added-containers .*: gives containers as an object; there are the lists .* \\[\\{",
-            id="no list",
-        ),
-        pytest.param(
-            "'.spec.extra + 1'", "annotation added-containers `.spec.extra .*`: .*cannot", id="an expression that fails"
-        ),
+            id="no list"),
+        pytest.param("'.spec.extra + 1'", "annotation added-containers `.spec.extra .*`: .*cannot",
+            id="an expression that fails"),
     ],
-)
+)  # fmt: skip
 def test_added_value_that_is_not_a_container_is_an_error(orchestra: Raw, text: str, message: str) -> None:
     definition = adding(orchestra, f"section: {text}")
     with pytest.raises(InterpretationError, match=f"^definition orchestra, {message}"):

@@ -74,21 +74,14 @@ def test_label_of_pod_gives_instance(orchestra: Raw, player: Raw, instance: str)
 @rows(
     ("spec", "player", "error"),
     [
-        pytest.param(
-            ORCHESTRA["spec"],
-            pod(part="section", section="drums"),
+        pytest.param(ORCHESTRA["spec"], pod(part="section", section="drums"),
             "component section: pod player-0 is of the instance 'drums'; the object has violins, brass",
-            id="an instance that is not there",
-        ),
-        pytest.param(
-            {"sections": None},
-            pod(part="section", section="drums"),
-            "is of the instance 'drums'; the object has none",
-            id="nor is any other",
-        ),
+            id="an instance that is not there"),
+        pytest.param({"sections": None}, pod(part="section", section="drums"),
+            "is of the instance 'drums'; the object has none", id="nor is any other"),
         pytest.param(ORCHESTRA["spec"], pod(part="section"), "which says nothing", id="a pod that does not say"),
     ],
-)
+)  # fmt: skip
 def test_pod_of_unknown_instance_is_error(orchestra: Raw, spec: Raw, player: Raw, error: str) -> None:
     with pytest.raises(WorkloadError, match=error):
         attributing(load_definition(orchestra), {"spec": spec})(player)

@@ -24,58 +24,32 @@ def template(definition: Definition, dock: Any) -> Any:
     ("dock", "expected"),
     [
         pytest.param({}, {"spec": {}}, id="an instance without pieces has a pod of defaults"),
-        pytest.param(
-            {"scheduler": "kai", "priority": "high", "claims": [{"name": "gpu"}]},
+        pytest.param({"scheduler": "kai", "priority": "high", "claims": [{"name": "gpu"}]},
             {"spec": {"schedulerName": "kai", "priorityClassName": "high", "resourceClaims": [{"name": "gpu"}]}},
-            id="plain fields of the pod",
-        ),
-        pytest.param(
-            {"labels": {"a": "b"}, "notes": {"c": "d"}},
+            id="plain fields of the pod"),
+        pytest.param({"labels": {"a": "b"}, "notes": {"c": "d"}},
             {"metadata": {"labels": {"a": "b"}, "annotations": {"c": "d"}}, "spec": {}},
-            id="labels and annotations are metadata",
-        ),
-        pytest.param(
-            {"affinity": {"nodeAffinity": NODES, "podAffinity": {"x": 1}}},
-            {"spec": {"affinity": {"podAffinity": {"x": 1}, "nodeAffinity": NODES}}},
-            id="affinities are one field",
-        ),
-        pytest.param(
-            {"resources": GPU},
-            {"spec": {"containers": [{"name": "dock", "resources": GPU}]}},
-            id="resources alone make up a container named like the component",
-        ),
-        pytest.param(
-            {"resources": GPU, "image": "crane"},
-            {"spec": {"containers": [{"name": "dock", "image": "crane", "resources": GPU}]}},
-            id="an image goes along",
-        ),
-        pytest.param(
-            {"main": {"name": "crane", "image": "mine"}, "resources": GPU, "image": "other"},
+            id="labels and annotations are metadata"),
+        pytest.param({"affinity": {"nodeAffinity": NODES, "podAffinity": {"x": 1}}},
+            {"spec": {"affinity": {"podAffinity": {"x": 1}, "nodeAffinity": NODES}}}, id="affinities are one field"),
+        pytest.param({"resources": GPU}, {"spec": {"containers": [{"name": "dock", "resources": GPU}]}},
+            id="resources alone make up a container named like the component"),
+        pytest.param({"resources": GPU, "image": "crane"},
+            {"spec": {"containers": [{"name": "dock", "image": "crane", "resources": GPU}]}}, id="an image goes along"),
+        pytest.param({"main": {"name": "crane", "image": "mine"}, "resources": GPU, "image": "other"},
             {"spec": {"containers": [{"image": "mine", "resources": GPU, "name": "crane"}]}},
-            id="a container keeps what it says itself; pieces fill its gaps",
-        ),
-        pytest.param(
-            {"sidecars": [{"name": "log"}], "main": {"storage": "s3"}},
+            id="a container keeps what it says itself; pieces fill its gaps"),
+        pytest.param({"sidecars": [{"name": "log"}], "main": {"storage": "s3"}},
             {"spec": {"containers": [{"name": "log"}, {"storage": "s3"}]}},
-            id="the single container stands next to the listed ones",
-        ),
-        pytest.param(
-            {"sidecars": [{"name": "log"}], "main": {"name": "log"}},
-            {"spec": {"containers": [{"name": "log"}]}},
-            id="unless it is one of them",
-        ),
-        pytest.param(
-            {"sidecars": [{"name": "log"}], "resources": GPU},
-            {"spec": {"containers": [{"name": "log"}]}},
-            id="listed containers speak for themselves",
-        ),
-        pytest.param(
-            {"sidecars": [], "image": "crane"},
-            {"spec": {"containers": [{"name": "dock", "image": "crane"}]}},
-            id="an empty list of containers is none",
-        ),
+            id="the single container stands next to the listed ones"),
+        pytest.param({"sidecars": [{"name": "log"}], "main": {"name": "log"}},
+            {"spec": {"containers": [{"name": "log"}]}}, id="unless it is one of them"),
+        pytest.param({"sidecars": [{"name": "log"}], "resources": GPU}, {"spec": {"containers": [{"name": "log"}]}},
+            id="listed containers speak for themselves"),
+        pytest.param({"sidecars": [], "image": "crane"},
+            {"spec": {"containers": [{"name": "dock", "image": "crane"}]}}, id="an empty list of containers is none"),
     ],
-)
+)  # fmt: skip
 def test_assembly(compiled: dict[str, Definition], dock: Raw, expected: Raw) -> None:
     assert template(compiled["harbor"], dock) == expected
 

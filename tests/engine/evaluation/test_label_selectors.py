@@ -29,35 +29,18 @@ def selection(selector: dict[str, Any], instance: str = "", before: dict[str, An
 @rows(
     ("selector", "instance", "expected"),
     [
-        pytest.param(
-            {"componentTypeSelector": {"keyPath": ".metadata.labels.role", "value": "ship"}},
-            "",
-            {"matchLabels": {"role": "ship"}},
-            id="a label with a value",
-        ),
-        pytest.param(
-            {"componentTypeSelector": {"keyPath": '.metadata.labels["a.b/role"]'}},
-            "",
-            {"matchExpressions": [{"key": "a.b/role", "operator": "Exists"}]},
-            id="a label that exists",
-        ),
-        pytest.param(
-            {"componentTypeSelector": {"matchLabels": {"app": "f", "part": "s"}}},
-            "",
-            {"matchLabels": {"app": "f", "part": "s"}},
-            id="labels",
-        ),
-        pytest.param(
-            {
-                "componentTypeSelector": {"matchLabels": {"app": "f"}, "keyPath": ".metadata.labels.role"},
-                "componentInstanceSelector": {"idPath": ".metadata.labels.name"},
-            },
-            "lee",
+        pytest.param({"componentTypeSelector": {"keyPath": ".metadata.labels.role", "value": "ship"}}, "",
+            {"matchLabels": {"role": "ship"}}, id="a label with a value"),
+        pytest.param({"componentTypeSelector": {"keyPath": '.metadata.labels["a.b/role"]'}}, "",
+            {"matchExpressions": [{"key": "a.b/role", "operator": "Exists"}]}, id="a label that exists"),
+        pytest.param({"componentTypeSelector": {"matchLabels": {"app": "f", "part": "s"}}}, "",
+            {"matchLabels": {"app": "f", "part": "s"}}, id="labels"),
+        pytest.param({"componentTypeSelector": {"matchLabels": {"app": "f"}, "keyPath": ".metadata.labels.role"},
+            "componentInstanceSelector": {"idPath": ".metadata.labels.name"}}, "lee",
             {"matchLabels": {"app": "f", "name": "lee"}, "matchExpressions": [{"key": "role", "operator": "Exists"}]},
-            id="both, and the label of an instance",
-        ),
+            id="both, and the label of an instance"),
     ],
-)
+)  # fmt: skip
 def test_selector_has_the_labels_of_the_pod_selector(
     selector: dict[str, Any], instance: str, expected: dict[str, Any]
 ) -> None:
@@ -68,38 +51,23 @@ def test_selector_has_the_labels_of_the_pod_selector(
     ("selector", "instance", "reason"),
     [
         pytest.param({}, "", "ship has no componentTypeSelector", id="nothing"),
-        pytest.param(
-            {"componentTypeSelector": {"keyPath": ".spec.containers[0].name", "value": "epp"}},
-            "",
-            "keyPath .spec.containers[0].name of ship is not the path of a label",
-            id="the name of a container",
-        ),
-        pytest.param(
-            {"componentTypeSelector": {"keyPath": '.metadata.labels.app | select(. != "x")'}},
-            "",
-            "is not the path of a label",
-            id="a condition about a label",
-        ),
+        pytest.param({"componentTypeSelector": {"keyPath": ".spec.containers[0].name", "value": "epp"}}, "",
+            "keyPath .spec.containers[0].name of ship is not the path of a label", id="the name of a container"),
+        pytest.param({"componentTypeSelector": {"keyPath": '.metadata.labels.app | select(. != "x")'}}, "",
+            "is not the path of a label", id="a condition about a label"),
         pytest.param(
             {"componentTypeSelector": {"matchLabels": {"role": "a"}, "keyPath": ".metadata.labels.role", "value": "b"}},
             "",
             "asks for two values of the label role",
             id="no pod has both",
         ),
-        pytest.param(
-            {"componentTypeSelector": {"matchLabels": {"role": "a"}}}, "lee", "idPath of ship is missing", id="no id"
-        ),
-        pytest.param(
-            {
-                "componentTypeSelector": {"matchLabels": {"role": "a"}},
-                "componentInstanceSelector": {"idPath": ".metadata.name"},
-            },
-            "lee",
-            "idPath of ship .metadata.name is not the path of a label",
-            id="an id in the name",
-        ),
+        pytest.param({"componentTypeSelector": {"matchLabels": {"role": "a"}}}, "lee", "idPath of ship is missing",
+            id="no id"),
+        pytest.param({"componentTypeSelector": {"matchLabels": {"role": "a"}},
+            "componentInstanceSelector": {"idPath": ".metadata.name"}}, "lee",
+            "idPath of ship .metadata.name is not the path of a label", id="an id in the name"),
     ],
-)
+)  # fmt: skip
 def test_selector_is_absent_with_the_reason(selector: dict[str, Any], instance: str, reason: str) -> None:
     found = selection(selector, instance)
     assert found.selector is None

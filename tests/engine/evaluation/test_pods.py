@@ -26,15 +26,8 @@ def shape(sets: tuple[PodSet, ...]) -> list[tuple[Any, ...]]:
 @rows(
     ("toy", "spec", "expected"),
     [
-        pytest.param(
-            "brew",
-            {"template": TEMPLATE, "kettles": 3},
-            [("brew", "brew", "", 3)],
-            id="one template",
-        ),
-        pytest.param(
-            "brew", {"template": TEMPLATE}, [("brew", "brew", "", 1)], id="its default"
-        ),
+        pytest.param("brew", {"template": TEMPLATE, "kettles": 3}, [("brew", "brew", "", 3)], id="one template"),
+        pytest.param("brew", {"template": TEMPLATE}, [("brew", "brew", "", 1)], id="its default"),
         pytest.param("brew", {"kettles": 3}, [], id="no template, so no pods, whatever is counted"),
         pytest.param("brew", {"template": None, "kettles": 3}, [], id="null is not a template"),
         pytest.param("brew", {"template": {}}, [], id="neither is an empty one"),
@@ -54,26 +47,16 @@ def shape(sets: tuple[PodSet, ...]) -> list[tuple[Any, ...]]:
             ],
             id="components as defined, instances as listed; the minimum counts where replicas are unset",
         ),
-        pytest.param(
-            "orchestra", {"conductor": {"pod": POD}}, [("conductor", "conductor", "", 1)],
-            id="a list that is not there has no instances",
-        ),
-        pytest.param(
-            "orchestra",
+        pytest.param("orchestra", {"conductor": {"pod": POD}}, [("conductor", "conductor", "", 1)],
+            id="a list that is not there has no instances"),
+        pytest.param("orchestra",
             {"sections": [section("violins", players=1), {"name": "brass", "players": 5}, section("oboe", players=0)]},
             [("violins", "section", "violins", 1), ("oboe", "section", "oboe", 0)],
-            id="an instance without a template is left out, the others keep their own counts",
-        ),
-        pytest.param(
-            "harbor",
+            id="an instance without a template is left out, the others keep their own counts"),
+        pytest.param("harbor",
             {"docks": {"west": {"image": "crane", "cranes": 2}, "east": {"image": "crane"}, "dry": {}}},
-            [
-                ("dry", "dock", "dry", 1),
-                ("east", "dock", "east", 1),
-                ("west", "dock", "west", 2),
-            ],
-            id="a map is in order of its keys; an entry exists even if it says nothing of its pods",
-        ),
+            [("dry", "dock", "dry", 1), ("east", "dock", "east", 1), ("west", "dock", "west", 2)],
+            id="a map is in order of its keys; an entry exists even if it says nothing of its pods"),
     ],
 )  # fmt: skip
 def test_pod_sets(compiled: dict[str, Definition], toy: str, spec: Any, expected: list[tuple[Any, ...]]) -> None:
@@ -86,14 +69,10 @@ def test_pod_sets(compiled: dict[str, Definition], toy: str, spec: Any, expected
         pytest.param("brew", {"template": TEMPLATE}, TEMPLATE, id="a template as it is"),
         pytest.param("orchestra", {"conductor": {"pod": POD}}, {"spec": POD}, id="a spec becomes a template"),
         pytest.param("orchestra", {"conductor": {"pod": {}}}, {"spec": {}}, id="an empty spec is one"),
-        pytest.param(
-            "orchestra",
-            {"conductor": {"pod": POD, "meta": {"labels": {"x": "y"}}}},
-            {"metadata": {"labels": {"x": "y"}}, "spec": POD},
-            id="with its metadata",
-        ),
+        pytest.param("orchestra", {"conductor": {"pod": POD, "meta": {"labels": {"x": "y"}}}},
+            {"metadata": {"labels": {"x": "y"}}, "spec": POD}, id="with its metadata"),
     ],
-)
+)  # fmt: skip
 def test_templates(compiled: dict[str, Definition], toy: str, spec: Raw, template: Raw) -> None:
     (only,) = pod_sets(compiled[toy], {"spec": spec})
     assert only.template == template
@@ -102,36 +81,23 @@ def test_templates(compiled: dict[str, Definition], toy: str, spec: Raw, templat
 @rows(
     ("toy", "spec", "message"),
     [
-        pytest.param(
-            "brew", {"template": "pot"},
+        pytest.param("brew", {"template": "pot"},
             "definition brew, component brew, podTemplateSpecPath `.spec.template`: gives a string where an object",
-            id="a template of the wrong type",
-        ),
-        pytest.param(
-            "brew", {"template": {"spec": []}},
+            id="a template of the wrong type"),
+        pytest.param("brew", {"template": {"spec": []}},
             "podTemplateSpecPath `.spec.template`: gives a template whose spec is a list",
-            id="a spec of the wrong type",
-        ),
-        pytest.param(
-            "orchestra", {"conductor": {"pod": 1}},
+            id="a spec of the wrong type"),
+        pytest.param("orchestra", {"conductor": {"pod": 1}},
             "component conductor, podSpecPath `.spec.conductor.pod`: gives a number where an object",
-            id="a bare spec of the wrong type",
-        ),
-        pytest.param(
-            "orchestra", {"conductor": {"pod": {}, "meta": "x"}},
+            id="a bare spec of the wrong type"),
+        pytest.param("orchestra", {"conductor": {"pod": {}, "meta": "x"}},
             "component conductor, metadataPath `.spec.conductor.meta`: gives a string where an object",
-            id="metadata of the wrong type",
-        ),
-        pytest.param(
-            "orchestra", {"sections": {"violins": 1}},
+            id="metadata of the wrong type"),
+        pytest.param("orchestra", {"sections": {"violins": 1}},
             "component section, instanceIdPath `.spec.sections[].name`: ",
-            id="the failing expression is named with its reason",
-        ),
-        pytest.param(
-            "orchestra", {"sections": [section("violins", players=-1)]},
-            "component section, replicasPath `.spec.sections[].players`: gives -1",
-            id="a count that is none",
-        ),
+            id="the failing expression is named with its reason"),
+        pytest.param("orchestra", {"sections": [section("violins", players=-1)]},
+            "component section, replicasPath `.spec.sections[].players`: gives -1", id="a count that is none"),
     ],
 )  # fmt: skip
 def test_failures(compiled: dict[str, Definition], toy: str, spec: Raw, message: str) -> None:
@@ -149,26 +115,17 @@ def redefined(raw: Raw, field: str, expression: str) -> Definition:
 @rows(
     ("field", "expression", "message"),
     [
-        pytest.param(
-            "specDefinition.podTemplateSpecPath", ".spec.sections[] | select(.template).template",
+        pytest.param("specDefinition.podTemplateSpecPath", ".spec.sections[] | select(.template).template",
             "podTemplateSpecPath `.spec.sections[] | select(.template).template`: gives 1 result for 2 instance ids",
-            id="fewer templates than ids",
-        ),
-        pytest.param(
-            "instanceIdPath", ".spec.sections[] | select(.template).name",
+            id="fewer templates than ids"),
+        pytest.param("instanceIdPath", ".spec.sections[] | select(.template).name",
             "gives 2 results for 1 instance ids of instanceIdPath `.spec.sections[] | select(.template).name`",
-            id="fewer ids than templates",
-        ),
-        pytest.param(
-            "specDefinition.podTemplateSpecPath", ".spec.missing[]",
-            "gives 0 results for 2 instance ids",
-            id="no template at all for ids that exist",
-        ),
-        pytest.param(
-            "scaleDefinition.replicasPath", ".spec.sections[].players // 1",
+            id="fewer ids than templates"),
+        pytest.param("specDefinition.podTemplateSpecPath", ".spec.missing[]", "gives 0 results for 2 instance ids",
+            id="no template at all for ids that exist"),
+        pytest.param("scaleDefinition.replicasPath", ".spec.sections[].players // 1",
             "replicasPath `.spec.sections[].players // 1`: gives 1 result for 2 instance ids",
-            id="the default of a whole list",
-        ),
+            id="the default of a whole list"),
     ],
 )  # fmt: skip
 def test_positions_must_match(orchestra: Raw, field: str, expression: str, message: str) -> None:
@@ -232,18 +189,12 @@ def test_computed_count_has_no_place(brew: Raw, expression: str) -> None:
         pytest.param("brew", {"template": TEMPLATE}, True, id="a default is not the object's word"),
         pytest.param("brew", {}, False, id="no pods, no count"),
         pytest.param("brew", {"template": TEMPLATE, "kettles": "many"}, False, id="nor is one read that is there"),
-        pytest.param(
-            "orchestra", {"conductor": {"pod": POD}, "sections": [section("oboe", players=1)]}, False,
-            id="bounds that nobody needs",
-        ),
-        pytest.param(
-            "orchestra", {"sections": [section("oboe", players=1), section("brass", least=1)]}, True,
-            id="one section of several",
-        ),
-        pytest.param(
-            "orchestra", {"sections": [section("oboe", players=1), {"name": "brass"}]}, False,
-            id="a section that has no pods",
-        ),
+        pytest.param("orchestra", {"conductor": {"pod": POD}, "sections": [section("oboe", players=1)]}, False,
+            id="bounds that nobody needs"),
+        pytest.param("orchestra", {"sections": [section("oboe", players=1), section("brass", least=1)]}, True,
+            id="one section of several"),
+        pytest.param("orchestra", {"sections": [section("oboe", players=1), {"name": "brass"}]}, False,
+            id="a section that has no pods"),
     ],
 )  # fmt: skip
 def test_leaves_count_unset(compiled: dict[str, Definition], toy: str, spec: Any, is_left: bool) -> None:

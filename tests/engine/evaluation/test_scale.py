@@ -103,32 +103,17 @@ GROUPS = [{"n": 2}, {}, {"n": 0}]
 @rows(
     ("paths", "ids", "reason"),
     [
-        pytest.param(
-            {"replicas": ".x[].n // 1"},
-            ("a", "b", "c"),
+        pytest.param({"replicas": ".x[].n // 1"}, ("a", "b", "c"),
             "replicasPath `.x[].n // 1`: gives 2 results for 3 instance ids of instanceIdPath `.x[].id`",
-            id="the default of a whole list drops the unset ones",
-        ),
-        pytest.param(
-            {"replicas": ".x[].n"},
-            ("a", "b"),
-            "replicasPath `.x[].n`: gives 3 results for 2 instance ids",
-            id="more results than ids",
-        ),
-        pytest.param(
-            {"replicas": "empty"},
-            ("a", "b"),
-            "gives 0 results for 2 instance ids",
-            id="replicas must not be missing altogether",
-        ),
-        pytest.param(
-            {"replicas": ".x[].n", "min_replicas": ".x[0].n"},
-            ("a", "b", "c"),
-            "minReplicasPath `.x[0].n`: gives 1 result for 3",
-            id="bounds are paired by position as well",
-        ),
+            id="the default of a whole list drops the unset ones"),
+        pytest.param({"replicas": ".x[].n"}, ("a", "b"), "replicasPath `.x[].n`: gives 3 results for 2 instance ids",
+            id="more results than ids"),
+        pytest.param({"replicas": "empty"}, ("a", "b"), "gives 0 results for 2 instance ids",
+            id="replicas must not be missing altogether"),
+        pytest.param({"replicas": ".x[].n", "min_replicas": ".x[0].n"}, ("a", "b", "c"),
+            "minReplicasPath `.x[0].n`: gives 1 result for 3", id="bounds are paired by position as well"),
     ],
-)
+)  # fmt: skip
 def test_results_and_ids_must_match(paths: dict[str, str], ids: tuple[str, ...], reason: str) -> None:
     with pytest.raises(InterpretationError) as caught:
         scales(component(**paths, instance_ids=".x[].id"), {"x": GROUPS}, ids)

@@ -23,19 +23,15 @@ def _group(**fields: JSON) -> dict[str, JSON]:
     [
         pytest.param(_group(template=pods(resources=CPU)), [], id="the resources of containers are read"),
         pytest.param(_group(resources=CPU), ["spec.groups[0].resources"], id="resources beside the template"),
-        pytest.param(
-            _group(sidecars=[{"computeResources": {"limits": {"memory": "1Gi"}}}]),
-            ["spec.groups[0].sidecars[0].computeResources"],
-            id="limits under another name, in a list",
-        ),
+        pytest.param(_group(sidecars=[{"computeResources": {"limits": {"memory": "1Gi"}}}]),
+            ["spec.groups[0].sidecars[0].computeResources"], id="limits under another name, in a list"),
         pytest.param(_group(resources={"requests": {"storage": "1Gi"}}), [], id="a claim requests storage alone"),
         pytest.param(_group(resources={"requests": {}, "limits": None}), [], id="nothing is set"),
         pytest.param(_group(resources="2 CPUs"), [], id="no resources of Kubernetes' form"),
-        pytest.param(
-            _group(ephemeralContainers=[{"resources": CPU}]), [], id="an API server refuses resources for debugging"
-        ),
+        pytest.param(_group(ephemeralContainers=[{"resources": CPU}]), [],
+            id="an API server refuses resources for debugging"),
     ],
-)
+)  # fmt: skip
 def test_resources_left_out_are_those_that_no_expression_reads(
     define: Define, group: dict[str, JSON], places: list[str]
 ) -> None:

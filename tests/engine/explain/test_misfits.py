@@ -29,91 +29,47 @@ def _misfits(definition: Definition, obj: dict[str, Any]) -> list[str]:
 @rows(
     ("manifest", "notes"),
     [
-        pytest.param(
-            _manifest(
-                "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", replicas=2, leaderWorkerTemplate={"replicas": 4}
-            ),
-            ["spec.leaderWorkerTemplate.replicas: there is no such field"],
-            id="another name of a count",
-        ),
-        pytest.param(
-            _manifest("batch.volcano.sh/v1alpha1", "Job", tasks={"ps": {"replicas": 1}, "worker": {"replicas": 2}}),
-            ["spec.tasks: must be a list, not an object"],
-            id="a map in place of a list",
-        ),
-        pytest.param(
-            _manifest("batch/v1", "Job", parallelism="None", completions=2.5, paralelism=2, suspend="true"),
-            [
-                "spec.parallelism: must be a number, not a string",
-                "spec.completions: must be a whole number, not 2.5",
-                "spec.paralelism: there is no such field",
-                "spec.suspend: must be a boolean, not a string",
-            ],
-            id="several faults of one object",
-        ),
-        pytest.param(
-            _manifest("batch/v1", "Job", template={"containers": []}),
-            ["spec.template.containers: there is no such field"],
-            id="a pod spec in the place of a template",
-        ),
-        pytest.param(
-            _manifest("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", startupPolicy="leaderReady", replicas=None),
-            ["spec.startupPolicy: cannot be leaderReady"],
-            id="a text that no schema lists, and null, which is as good as absent",
-        ),
-        pytest.param(
-            _manifest(
-                "kubeflow.org/v1",
-                "PyTorchJob",
-                pytorchReplicaSpecs={"Worker": {"template": {"metadata": {"creationTimestamp": None}, "spec": _POD}}},
-            ),
-            [],
-            id="what Go programs write into every template",
-        ),
-        pytest.param(
-            _manifest("apps.kruise.io/v1alpha1", "CloneSet", template={"spec": {"containers": [{"imagge": "a"}]}}),
+        pytest.param(_manifest("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", replicas=2,
+            leaderWorkerTemplate={"replicas": 4}), ["spec.leaderWorkerTemplate.replicas: there is no such field"],
+            id="another name of a count"),
+        pytest.param(_manifest("batch.volcano.sh/v1alpha1", "Job",
+            tasks={"ps": {"replicas": 1}, "worker": {"replicas": 2}}), ["spec.tasks: must be a list, not an object"],
+            id="a map in place of a list"),
+        pytest.param(_manifest("batch/v1", "Job", parallelism="None", completions=2.5, paralelism=2, suspend="true"),
+            ["spec.parallelism: must be a number, not a string", "spec.completions: must be a whole number, not 2.5",
+            "spec.paralelism: there is no such field", "spec.suspend: must be a boolean, not a string"],
+            id="several faults of one object"),
+        pytest.param(_manifest("batch/v1", "Job", template={"containers": []}),
+            ["spec.template.containers: there is no such field"], id="a pod spec in the place of a template"),
+        pytest.param(_manifest("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", startupPolicy="leaderReady",
+            replicas=None), ["spec.startupPolicy: cannot be leaderReady"],
+            id="a text that no schema lists, and null, which is as good as absent"),
+        pytest.param(_manifest("kubeflow.org/v1", "PyTorchJob",
+            pytorchReplicaSpecs={"Worker": {"template": {"metadata": {"creationTimestamp": None}, "spec": _POD}}}), [],
+            id="what Go programs write into every template"),
+        pytest.param(_manifest("apps.kruise.io/v1alpha1", "CloneSet",
+            template={"spec": {"containers": [{"imagge": "a"}]}}),
             ["spec.template.spec.containers[0].imagge: there is no such field"],
-            id="pods where the schema of the kind is open",
-        ),
-        pytest.param(
-            _manifest("batch/v1", "Job", template={"spec": _POD, "metadata": {"labels": {"size": 4}, "lables": {}}}),
-            [
-                "spec.template.metadata.labels.size: must be a string, not a number",
-                "spec.template.metadata.lables: there is no such field",
-            ],
-            id="metadata of pods",
-        ),
-        pytest.param(
-            {**_manifest("v1", "Pod", **_POD), "status": {"phas": 1, "newer": 2, "podIPs": "1.1.1.1"}, "data": {}},
-            ["data: there is no such field", "status.podIPs: must be a list, not a string"],
-            id="a field beside the spec, and a status of a newer release",
-        ),
-        pytest.param(
-            _manifest(
-                "workload.codeflare.dev/v1beta2",
-                "AppWrapper",
-                components=[{"template": _manifest("batch/v1", "Job", paralelism=2, template={"spec": _POD})}],
-            ),
-            ["spec.components[0].template.spec.paralelism: there is no such field"],
-            id="an object of another kind",
-        ),
-        pytest.param(
-            _manifest("kyverno.io/v1", "ClusterPolicy", rules=[{"validate": {"pattern": {"spec": _POD | {"(x)": 1}}}}]),
-            [],
-            id="a pattern of pods in a kind without pods",
-        ),
-        pytest.param(
-            _manifest("batch/v1", "Job", template={"spec": {"nodeSelector": {"any.name": "x"}, **_POD}}),
-            [],
-            id="labels",
-        ),
-        pytest.param(
-            _manifest("tekton.dev/v1", "TaskRun", taskSpec={"steps": [{"image": "x", "env": [], "own": 1}]}),
-            [],
-            id="an open part with the look of a container",
-        ),
+            id="pods where the schema of the kind is open"),
+        pytest.param(_manifest("batch/v1", "Job",
+            template={"spec": _POD, "metadata": {"labels": {"size": 4}, "lables": {}}}),
+            ["spec.template.metadata.labels.size: must be a string, not a number",
+            "spec.template.metadata.lables: there is no such field"], id="metadata of pods"),
+        pytest.param({**_manifest("v1", "Pod", **_POD), "status": {"phas": 1, "newer": 2, "podIPs": "1.1.1.1"},
+            "data": {}}, ["data: there is no such field", "status.podIPs: must be a list, not a string"],
+            id="a field beside the spec, and a status of a newer release"),
+        pytest.param(_manifest("workload.codeflare.dev/v1beta2", "AppWrapper",
+            components=[{"template": _manifest("batch/v1", "Job", paralelism=2, template={"spec": _POD})}]),
+            ["spec.components[0].template.spec.paralelism: there is no such field"], id="an object of another kind"),
+        pytest.param(_manifest("kyverno.io/v1", "ClusterPolicy",
+            rules=[{"validate": {"pattern": {"spec": _POD | {"(x)": 1}}}}]), [],
+            id="a pattern of pods in a kind without pods"),
+        pytest.param(_manifest("batch/v1", "Job", template={"spec": {"nodeSelector": {"any.name": "x"}, **_POD}}), [],
+            id="labels"),
+        pytest.param(_manifest("tekton.dev/v1", "TaskRun", taskSpec={"steps": [{"image": "x", "env": [], "own": 1}]}),
+            [], id="an open part with the look of a container"),
     ],
-)
+)  # fmt: skip
 def test_objects_of_the_catalogue(manifest: dict[str, Any], notes: list[str]) -> None:
     assert _misfits(_definition(manifest), manifest) == notes
 

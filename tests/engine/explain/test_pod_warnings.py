@@ -22,12 +22,9 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
         pytest.param({}, train(HOT), [], id="all is there"),
         pytest.param({}, train({"name": "hot", "template": pods()}), [], id="an optional count has its default"),
         pytest.param({}, train(HOT, {"name": "off", "replicas": 0}), [], id="a group of none needs no template"),
-        pytest.param(
-            {},
-            train({"name": "off", "replicas": 0}),
+        pytest.param({}, train({"name": "off", "replicas": 0}),
             ["no component has pods in this object (group: spec.groups[0].template)"],
-            id="an object whose only group has none",
-        ),
+            id="an object whose only group has none"),
         pytest.param(
             {},
             train(HOT, {"name": "ml", "replicas": 2}),
@@ -39,21 +36,13 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
             ],
             id="a count and no template",
         ),
-        pytest.param(
-            {"specDefinition": {"podTemplateSpecPath": ".spec.groups[].templte"}},
-            train({"name": "hot", "template": pods()}),
-            ["group: no pods at spec.groups[0].templte"],
-            id="a template that no instance has",
-        ),
-        pytest.param(
-            {"instanceIdPath": ".spec.groups | keys[]"},
-            {**train(), "spec": {"groups": {"hot": HOT}}},
-            [],
-            id="an object with ids as its keys",
-        ),
-        pytest.param(
-            {}, train(), ["no component has pods in this object (group: spec.groups)"], id="an object without any pods"
-        ),
+        pytest.param({"specDefinition": {"podTemplateSpecPath": ".spec.groups[].templte"}},
+            train({"name": "hot", "template": pods()}), ["group: no pods at spec.groups[0].templte"],
+            id="a template that no instance has"),
+        pytest.param({"instanceIdPath": ".spec.groups | keys[]"}, {**train(), "spec": {"groups": {"hot": HOT}}}, [],
+            id="an object with ids as its keys"),
+        pytest.param({}, train(), ["no component has pods in this object (group: spec.groups)"],
+            id="an object without any pods"),
         pytest.param(
             {},
             train({"name": "hot", "template": {"containers": [{"name": "main"}]}}),
@@ -79,20 +68,14 @@ HOT = {"name": "hot", "replicas": 2, "template": pods()}
             ],
             id="a template whose spec is none of a pod",
         ),
-        pytest.param(
-            {"scaleDefinition": {"replicasPath": ".spec.groups[].number"}},
-            train({"name": "hot", "template": pods()}),
-            ["group: no count at spec.groups[0].number, which means 1"],
-            id="a count without a default that is nowhere",
-        ),
-        pytest.param(
-            {"scaleDefinition": {"replicasPath": ".spec.groups[].number"}},
-            train({"name": "hot", "template": pods()}, {"name": "cold", "number": 2, "template": pods()}),
-            [],
-            id="a count that one of the instances has",
-        ),
+        pytest.param({"scaleDefinition": {"replicasPath": ".spec.groups[].number"}},
+            train({"name": "hot", "template": pods()}), ["group: no count at spec.groups[0].number, which means 1"],
+            id="a count without a default that is nowhere"),
+        pytest.param({"scaleDefinition": {"replicasPath": ".spec.groups[].number"}},
+            train({"name": "hot", "template": pods()}, {"name": "cold", "number": 2, "template": pods()}), [],
+            id="a count that one of the instances has"),
     ],
-)
+)  # fmt: skip
 def test_warnings_about_pods(define: Define, group: dict[str, Any], obj: dict[str, Any], notes: list[str]) -> None:
     found = warnings_about(define(**group), obj)
 
@@ -160,18 +143,14 @@ def test_no_warning_about_pods_that_a_script_counts(define: Define, script: str,
         pytest.param({}, [], id="nothing of it"),
         pytest.param({"patch": ""}, [], id="an empty text"),
         pytest.param({"patch": None}, [], id="null"),
-        pytest.param(
-            {"patch": "4Gi"},
+        pytest.param({"patch": "4Gi"},
             ['spec.groups[0].patch is "4Gi": a patch is text: pods may request something else than the answer'],
-            id="an unknown part",
-        ),
-        pytest.param(
-            {"patch": {"spec": {}}},
+            id="an unknown part"),
+        pytest.param({"patch": {"spec": {}}},
             ["spec.groups[0].patch: a patch is text: pods may request something else than the answer"],
-            id="an unknown part with parts of its own",
-        ),
+            id="an unknown part with parts of its own"),
     ],
-)
+)  # fmt: skip
 def test_warnings_about_requests_that_cannot_be_known(define: Define, more: dict[str, Any], notes: list[str]) -> None:
     unread = "- {unknown: '.spec.groups[].patch', reason: a patch is text}"
     facts = warnings_about(define(annotations={"unread": unread}), train({**HOT, **more}))

@@ -501,27 +501,14 @@ def noise(number: int) -> Change:
         pytest.param({"limits": {"a/b": "1000m"}}, {"limits": {"a/b": "1"}}, [], id="the shortest form"),
         pytest.param({}, {"metadata": {}, "volumes": [], "cpu": None}, [], id="nothing, written by a typed client"),
         pytest.param({}, {"name": "", "outputs": {"result": ""}}, [], id="a struct that nobody has set"),
-        pytest.param(
-            {"steps": [{"image": "i"}]}, {"steps": [{"name": "", "image": "i"}]}, [], id="an element without its name"
-        ),
-        pytest.param(
-            {"steps": [[{"name": "a"}], [{"name": "b"}]]},
-            {"steps": [[{"name": "a", "arguments": {}}], [{"name": "b", "arguments": {}}]]},
-            [],
-            id="a list of lists",
-        ),
-        pytest.param(
-            {"steps": [[{"name": "a"}]]},
-            {"steps": [[{"name": "a", "when": "x"}]]},
-            [".spec.steps[][].when"],
-            id="a value in a list of lists",
-        ),
-        pytest.param(
-            {"steps": [[{"name": "a"}]]},
-            {"steps": [[{"name": "a"}], [{"name": "b"}]]},
-            [".spec.steps"],
-            id="another number of lists",
-        ),
+        pytest.param({"steps": [{"image": "i"}]}, {"steps": [{"name": "", "image": "i"}]}, [],
+            id="an element without its name"),
+        pytest.param({"steps": [[{"name": "a"}], [{"name": "b"}]]},
+            {"steps": [[{"name": "a", "arguments": {}}], [{"name": "b", "arguments": {}}]]}, [], id="a list of lists"),
+        pytest.param({"steps": [[{"name": "a"}]]}, {"steps": [[{"name": "a", "when": "x"}]]}, [".spec.steps[][].when"],
+            id="a value in a list of lists"),
+        pytest.param({"steps": [[{"name": "a"}]]}, {"steps": [[{"name": "a"}], [{"name": "b"}]]}, [".spec.steps"],
+            id="another number of lists"),
         pytest.param({"args": ["a"]}, {"args": ["b"]}, [".spec.args"], id="a list of texts"),
         pytest.param({}, {"args": [""]}, [".spec.args"], id="an element that is empty"),
         pytest.param({"class": "a"}, {"class": ""}, [".spec.class"], id="a text that somebody has emptied"),
@@ -531,6 +518,6 @@ def noise(number: int) -> Change:
         pytest.param({"requests": {"cpu": {}}}, {"requests": {"cpu": "x"}}, [".spec.requests.cpu"], id="no amounts"),
         pytest.param({"version": "1.20"}, {"version": "1.2"}, [".spec.version"], id="other fields are texts"),
     ],
-)
+)  # fmt: skip
 def test_value_in_form_of_typed_client_is_not_a_difference(ours: Thing, theirs: Thing, fields: list[str]) -> None:
     assert [change.field for change in differences({"spec": ours}, {"spec": theirs})] == fields

@@ -29,31 +29,21 @@ def target(units: int, *, step: int = 1, least: int = 0, most: int = MOST_REPLIC
         pytest.param(0, [target(4), target(2)], (0, 0), id="to zero"),
         pytest.param(10, [target(1, most=2), target(1)], (2, 8), id="what a full target cannot take, the other does"),
         pytest.param(4, [target(9), target(1, least=2)], (2, 2), id="a floor is kept, the other gives way"),
-        pytest.param(
-            7,
-            [target(2, least=2, most=3), target(1, least=2, most=4), target(0, least=1, most=3)],
-            (3, 3, 1),
-            id="a floor of one pod is kept, too",
-        ),
+        pytest.param(7, [target(2, least=2, most=3), target(1, least=2, most=4), target(0, least=1, most=3)],
+            (3, 3, 1), id="a floor of one pod is kept, too"),
         pytest.param(3, [target(1, least=2), target(1, least=2)], None, id="less than the floors add up to"),
         pytest.param(5, [target(1, most=2), target(1, most=2)], None, id="more than the caps add up to"),
         pytest.param(6, [target(1, step=2), target(1, step=3)], (0, 2), id="2a + 3b = 6, nearest to 1.2 and 1.2"),
         pytest.param(1, [target(1, step=2), target(1, step=4)], None, id="odd numbers are out of reach of even steps"),
         pytest.param(8, [target(0), target(4)], (0, 8), id="a target at zero has no share of a proportion"),
-        pytest.param(
-            133, [target(1, step=20), target(40, step=33)], (5, 1), id="133 = 20a + 33b has one way, far away"
-        ),
-        pytest.param(
-            9, [target(1, step=3), target(3, most=2)], (3, 0), id="a full target takes no pod that is left over"
-        ),
-        pytest.param(
-            9,
-            [target(1, step=2), target(1), target(1, step=2)],
-            (2, 1, 2),
-            id="groups of two stay alike where they can",
-        ),
+        pytest.param(133, [target(1, step=20), target(40, step=33)], (5, 1),
+            id="133 = 20a + 33b has one way, far away"),
+        pytest.param(9, [target(1, step=3), target(3, most=2)], (3, 0),
+            id="a full target takes no pod that is left over"),
+        pytest.param(9, [target(1, step=2), target(1), target(1, step=2)], (2, 1, 2),
+            id="groups of two stay alike where they can"),
     ],
-)
+)  # fmt: skip
 def test_share(total: int, targets: list[ScaleTarget], expected: tuple[int, ...] | None) -> None:
     assert share(total, targets) == expected
 

@@ -74,22 +74,15 @@ def test_count_without_pods_is_answered_without_requests(
 @rows(
     ("scale", "spec", "revised"),
     [
-        pytest.param(
-            {"replicasPath": ".spec.minReplicas"},
-            {"minReplicas": 6, "maxReplicas": 20},
-            {"minReplicas": 3, "maxReplicas": 20},
-            id="a minimum",
-        ),
-        pytest.param(
-            {"minReplicasPath": ".spec.minReplicas", "maxReplicasPath": ".spec.maxReplicas"},
-            {"minReplicas": 1, "maxReplicas": 2},
-            {"minReplicas": 3, "maxReplicas": 3},
-            id="a maximum that is lower is raised",
-        ),
+        pytest.param({"replicasPath": ".spec.minReplicas"}, {"minReplicas": 6, "maxReplicas": 20},
+            {"minReplicas": 3, "maxReplicas": 20}, id="a minimum"),
+        pytest.param({"minReplicasPath": ".spec.minReplicas", "maxReplicasPath": ".spec.maxReplicas"},
+            {"minReplicas": 1, "maxReplicas": 2}, {"minReplicas": 3, "maxReplicas": 3},
+            id="a maximum that is lower is raised"),
         pytest.param({"replicasPath": _SUM}, _CREWS, {**_CREWS, "minHands": 3}, id="the number before the sum"),
         pytest.param({"replicasPath": "[.spec.crews[].minHands] | add"}, _CREWS, None, id="a sum has no field"),
     ],
-)
+)  # fmt: skip
 def test_count_without_pods_is_revised(scale: dict[str, Any], spec: Any, revised: Any) -> None:
     found = _answer(_defined(**scale), Call(Operation.REVISE_REPLICA, _object(spec), replicas=3), replicas=3)
     assert found == (None if revised is None else {"revised": _object(revised)})

@@ -156,26 +156,15 @@ def _by_labels(define: Define, selector: str, more: str = "", **annotations: str
 @rows(
     ("selector", "more", "expected"),
     [
-        pytest.param(
-            "{matchLabels: {app: .metadata.labels.app}}",
-            "",
-            [{**_SERVICE, "labelSelector": {"matchLabels": {"app": "web"}}}],
-            id="a label",
-        ),
-        pytest.param(
-            "{matchLabels: {app: .metadata.labels.app}}",
-            ", namespace: .spec.place",
+        pytest.param("{matchLabels: {app: .metadata.labels.app}}", "",
+            [{**_SERVICE, "labelSelector": {"matchLabels": {"app": "web"}}}], id="a label"),
+        pytest.param("{matchLabels: {app: .metadata.labels.app}}", ", namespace: .spec.place",
             [{**_SERVICE, "namespace": "mesh", "labelSelector": {"matchLabels": {"app": "web"}}}],
-            id="in another namespace",
-        ),
-        pytest.param(
-            "{matchLabels: {app: .metadata.labels.app, tier: .metadata.labels.tier}}",
-            "",
-            [],
-            id="one label is not there: without it the selector would match other objects",
-        ),
+            id="in another namespace"),
+        pytest.param("{matchLabels: {app: .metadata.labels.app, tier: .metadata.labels.tier}}", "", [],
+            id="one label is not there: without it the selector would match other objects"),
     ],
-)
+)  # fmt: skip
 def test_dependencies_by_labels_are_karmadas_references(
     define: Define, selector: str, more: str, expected: list[Object]
 ) -> None:

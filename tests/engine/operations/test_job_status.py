@@ -126,43 +126,22 @@ def test_mixed_reports_give_outcome(reports: list[Status | None], expected: set[
 @rows(
     ("story", "expected"),
     [
-        pytest.param(
-            [{"east": failed(), "north": running()}, {"north": running()}, {"north": complete()}],
-            {"FailureTarget", "Failed"},
-            id="what was announced has to come, though the cluster that failed is gone",
-        ),
-        pytest.param(
-            [{"east": failed(), "north": running()}, {"south": failed(), "north": running()}],
-            {"FailureTarget"},
-            id="the failed part fails elsewhere as well",
-        ),
-        pytest.param(
-            [{"east": complete(), "north": complete()}, {"east": complete(), "south": running()}],
-            {"SuccessCriteriaMet", "Complete"},
-            id="complete is complete, whatever cluster is added then",
-        ),
-        pytest.param(
-            [{"east": met(), "north": met()}, {"east": complete(), "south": failed()}],
-            {"FailureTarget", "Failed"},
-            id="success of which nothing was said may yet fail",
-        ),
-        pytest.param(
-            [{"east": running(failed=3, succeeded=2)}, {"north": running(failed=1)}],
-            set(),
-            id="counters do not fall when the cluster that counted is gone",
-        ),
-        pytest.param(
-            [{"east": running(hour=10)}, {"north": complete(9)}],
-            {"SuccessCriteriaMet", "Complete"},
-            id="an end before the start that the template has",
-        ),
-        pytest.param(
-            [{"east": running()}, {"east": suspended()}, {"east": running(hour=11)}],
-            set(),
-            id="a cluster suspends, and resumes, what the template does not suspend",
-        ),
+        pytest.param([{"east": failed(), "north": running()}, {"north": running()}, {"north": complete()}],
+            {"FailureTarget", "Failed"}, id="what was announced has to come, though the cluster that failed is gone"),
+        pytest.param([{"east": failed(), "north": running()}, {"south": failed(), "north": running()}],
+            {"FailureTarget"}, id="the failed part fails elsewhere as well"),
+        pytest.param([{"east": complete(), "north": complete()}, {"east": complete(), "south": running()}],
+            {"SuccessCriteriaMet", "Complete"}, id="complete is complete, whatever cluster is added then"),
+        pytest.param([{"east": met(), "north": met()}, {"east": complete(), "south": failed()}],
+            {"FailureTarget", "Failed"}, id="success of which nothing was said may yet fail"),
+        pytest.param([{"east": running(failed=3, succeeded=2)}, {"north": running(failed=1)}], set(),
+            id="counters do not fall when the cluster that counted is gone"),
+        pytest.param([{"east": running(hour=10)}, {"north": complete(9)}], {"SuccessCriteriaMet", "Complete"},
+            id="an end before the start that the template has"),
+        pytest.param([{"east": running()}, {"east": suspended()}, {"east": running(hour=11)}], set(),
+            id="a cluster suspends, and resumes, what the template does not suspend"),
     ],
-)
+)  # fmt: skip
 def test_successive_reports_give_outcome(story: list[Reports], expected: set[str]) -> None:
     obj = template({})
     for reports in story:

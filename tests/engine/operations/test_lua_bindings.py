@@ -42,23 +42,17 @@ def revised(replicas: Any) -> dict[str, Any]:
     ("name", "arguments", "expected"),
     [
         pytest.param("getReplicas", (TRAIN,), (3, REQUIRES), id="a number and what each needs"),
-        pytest.param(
-            "getComponents", (TRAIN,), ([{"name": "worker", "replicas": 3, "replicaRequirements": REQUIRES}],),
-            id="the components",
-        ),
+        pytest.param("getComponents", (TRAIN,),
+            ([{"name": "worker", "replicas": 3, "replicaRequirements": REQUIRES}],), id="the components"),
         pytest.param("reviseReplica", (TRAIN, 5), (revised(5),), id="the object with another number"),
         pytest.param("retain", (TRAIN, revised(9)), (TRAIN,), id="nothing to keep: no label says so"),
         pytest.param("interpretHealth", (TRAIN,), (True,), id="ready is healthy"),
         pytest.param("reflectStatus", (TRAIN,), (TRAIN["status"],), id="the whole status"),
-        pytest.param(
-            "getDependencies", (TRAIN,),
+        pytest.param("getDependencies", (TRAIN,),
             ([{"apiVersion": "v1", "kind": "ServiceAccount", "namespace": "ml", "name": "driver"}],),
-            id="what the pods name",
-        ),
-        pytest.param(
-            "aggregateStatus", (TRAIN, [{"clusterName": "a", "applied": True, "status": {"active": 4}}]),
-            ({**TRAIN, "status": {"active": 4}},), id="the one status there is",
-        ),
+            id="what the pods name"),
+        pytest.param("aggregateStatus", (TRAIN, [{"clusterName": "a", "applied": True, "status": {"active": 4}}]),
+            ({**TRAIN, "status": {"active": 4}},), id="the one status there is"),
         pytest.param("aggregateStatus", (IDLE, []), (IDLE,), id="no clusters, and nothing is counted"),
         pytest.param("aggregateStatus", (IDLE, None), (IDLE,), id="nil for no clusters, as Karmada gives it"),
         pytest.param("interpretHealth", (TRAIN, "more"), (True,), id="Lua ignores what is too much"),
@@ -74,22 +68,16 @@ def test_answers(define: Define, name: str, arguments: tuple[Any, ...], expected
     [
         pytest.param("getReplicas", (), "bad argument #1 to getReplicas (table expected, got nil)", id="no object"),
         pytest.param("getReplicas", ([1],), "bad argument #1 to getReplicas (object expected, got list)", id="a list"),
-        pytest.param(
-            "reviseReplica", (TRAIN, "5"), "bad argument #2 to reviseReplica (integer expected, got string)", id="text"
-        ),
-        pytest.param(
-            "reviseReplica", (TRAIN, 1.5), "bad argument #2 to reviseReplica (integer expected, got number)", id="half"
-        ),
+        pytest.param("reviseReplica", (TRAIN, "5"), "bad argument #2 to reviseReplica (integer expected, got string)",
+            id="text"),
+        pytest.param("reviseReplica", (TRAIN, 1.5), "bad argument #2 to reviseReplica (integer expected, got number)",
+            id="half"),
         pytest.param("reviseReplica", (TRAIN, -1), "must be a number from 0 up to 2147483647, but is -1", id="too few"),
         pytest.param("retain", (TRAIN,), "bad argument #2 to retain (table expected, got nil)", id="no member"),
-        pytest.param(
-            "aggregateStatus", (TRAIN, [{"clusterName": 1}]),
+        pytest.param("aggregateStatus", (TRAIN, [{"clusterName": 1}]),
             "bad argument #2 to aggregateStatus: item 1.clusterName must be a string, but is a number",
-            id="an item that Karmada would not write",
-        ),
-        pytest.param(
-            "getReplicas", (revised("many"),), "definition train", id="what the definition itself says"
-        ),
+            id="an item that Karmada would not write"),
+        pytest.param("getReplicas", (revised("many"),), "definition train", id="what the definition itself says"),
     ],
 )  # fmt: skip
 def test_errors_are_those_of_lua(define: Define, name: str, arguments: tuple[Any, ...], said: str) -> None:

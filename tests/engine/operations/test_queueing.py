@@ -70,25 +70,19 @@ def test_queued_workload_keeps_switch_of_member(
     [
         pytest.param(pods(), ADDED, ADDED, id="all that it has added"),
         pytest.param(ADDED, pods(), ADDED, id="what the template asks for after it was admitted"),
-        pytest.param(
-            pods(nodeSelector={"disk": "nvme", "pool": None}),
-            pods(nodeSelector={"disk": "hdd", "pool": "gpu"}),
-            pods(nodeSelector={"disk": "nvme", "pool": "gpu"}),
-            id="the template changes a key of its own",
-        ),
-        pytest.param(
-            pods(tolerations=[{"key": "new"}, {"key": "own"}]),
+        pytest.param(pods(nodeSelector={"disk": "nvme", "pool": None}),
+            pods(nodeSelector={"disk": "hdd", "pool": "gpu"}), pods(nodeSelector={"disk": "nvme", "pool": "gpu"}),
+            id="the template changes a key of its own"),
+        pytest.param(pods(tolerations=[{"key": "new"}, {"key": "own"}]),
             pods(tolerations=[{"key": "own"}, {"key": "gpu"}]),
             pods(tolerations=[{"key": "own"}, {"key": "gpu"}, {"key": "new"}]),
-            id="the member's tolerations come first",
-        ),
-        pytest.param(
-            pods(), pods(affinity={"nodeAffinity": {}}, serviceAccountName="a"), pods(), id="nothing else of the pods"
-        ),
+            id="the member's tolerations come first"),
+        pytest.param(pods(), pods(affinity={"nodeAffinity": {}}, serviceAccountName="a"), pods(),
+            id="nothing else of the pods"),
         pytest.param(None, ADDED, None, id="pods that the template does not have any more"),
         pytest.param({"metadata": {}}, pods(nodeSelector={"pool": "gpu"}), {"metadata": {}}, id="and no spec for them"),
     ],
-)
+)  # fmt: skip
 def test_running_workload_keeps_additions_of_queue(define: Define, ours: Any, theirs: Any, kept: Any) -> None:
     desired, observed = obj(suspend=True, template=ours), obj(suspend=False, template=theirs)
     assert retain(define(root=ROOT), desired, observed) == obj(suspend=False, template=kept)
@@ -149,20 +143,13 @@ def test_pods_of_instances_are_matched_by_id(define: Define) -> None:
             {"pod": {"containers": [], "nodeSelector": {"a": "b"}}, "meta": {"labels": {"c": "d"}}},
             id="a template that the definition completes",
         ),
-        pytest.param(
-            {"podSpecPath": ".spec.pod", "metadataPath": ".spec.meta"},
-            {"pod": {"containers": []}},
+        pytest.param({"podSpecPath": ".spec.pod", "metadataPath": ".spec.meta"}, {"pod": {"containers": []}},
             {"pod": {"containers": [], "nodeSelector": {"a": "b"}}, "meta": {"labels": {"c": "d"}}},
-            id="a spec, and the metadata elsewhere",
-        ),
-        pytest.param(
-            {"fragmentedPodSpecDefinition": {"labelsPath": ".spec.pod.tags", "imagePath": ".spec.pod.image"}},
-            {"pod": {"image": "a"}},
-            {"pod": {"image": "a", "tags": {"c": "d"}}},
-            id="pieces",
-        ),
+            id="a spec, and the metadata elsewhere"),
+        pytest.param({"fragmentedPodSpecDefinition": {"labelsPath": ".spec.pod.tags", "imagePath": ".spec.pod.image"}},
+            {"pod": {"image": "a"}}, {"pod": {"image": "a", "tags": {"c": "d"}}}, id="pieces"),
     ],
-)
+)  # fmt: skip
 def test_wherever_the_definition_puts_pods(
     define: Define, pod_definition: dict[str, Any], plain: dict[str, Any], added: dict[str, Any]
 ) -> None:

@@ -198,21 +198,14 @@ def test_dependency_name_must_be_text(define: Define) -> None:
     [
         pytest.param(obj(), {}, id="no status is an empty one: Karmada refuses null"),
         pytest.param(obj({"phase": "x"}), {"phase": "x"}, id="the status as it is"),
-        pytest.param(
-            obj({"observedGeneration": 2}, {"generation": 3}),
-            {"observedGeneration": 2, "generation": 3},
-            id="with observedGeneration the object's generation comes along",
-        ),
-        pytest.param(
-            obj(
-                {"observedGeneration": 3},
-                {"generation": 3, "annotations": {"resourcetemplate.karmada.io/generation": "12"}},
-            ),
+        pytest.param(obj({"observedGeneration": 2}, {"generation": 3}), {"observedGeneration": 2, "generation": 3},
+            id="with observedGeneration the object's generation comes along"),
+        pytest.param(obj({"observedGeneration": 3},
+            {"generation": 3, "annotations": {"resourcetemplate.karmada.io/generation": "12"}}),
             {"observedGeneration": 3, "generation": 3, "resourceTemplateGeneration": 12},
-            id="and the template's, as a number",
-        ),
+            id="and the template's, as a number"),
     ],
-)
+)  # fmt: skip
 def test_status(define: Define, subject: dict[str, Any], expected: dict[str, Any]) -> None:
     assert ask(define(MASTER), Operation.INTERPRET_STATUS, subject) == {"status": expected}
 

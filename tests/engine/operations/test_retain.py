@@ -343,18 +343,12 @@ def test_count_under_another_name_stays_there(define: Define) -> None:
 @pytest.mark.parametrize(
     ("template", "member"),
     [
-        pytest.param(
-            obj(autoscaling={"on": False}),
-            obj(autoscaling={"on": True, "initial": 5}),
-            id="the field of the autoscaler, which the template has turned off",
-        ),
-        pytest.param(
-            obj(autoscaling={"on": True}),
-            obj(autoscaling={"on": False}, replicas=5),
-            id="the field beside the autoscaler, which the template has turned on",
-        ),
+        pytest.param(obj(autoscaling={"on": False}), obj(autoscaling={"on": True, "initial": 5}),
+            id="the field of the autoscaler, which the template has turned off"),
+        pytest.param(obj(autoscaling={"on": True}), obj(autoscaling={"on": False}, replicas=5),
+            id="the field beside the autoscaler, which the template has turned on"),
     ],
-)
+)  # fmt: skip
 def test_count_is_not_written_to_uncounted_field(
     define: Define, template: dict[str, Any], member: dict[str, Any]
 ) -> None:

@@ -55,18 +55,14 @@ def test_components_are_written(
     [
         pytest.param((("head", 1), ("worker", 3)), "spare has no count; name all components", id="missing"),
         pytest.param((), "head, worker, spare has no count", id="none at all"),
-        pytest.param(
-            (("head", 1), ("worker", 3), ("spare", 1), ("wroker", 2)),
-            'there is no component "wroker"; did you mean worker',
-            id="unknown",
-        ),
-        pytest.param(
-            (("head", 1), ("worker", 3), ("spare", 1), ("worker", 3)), "worker is named more than once", id="double"
-        ),
+        pytest.param((("head", 1), ("worker", 3), ("spare", 1), ("wroker", 2)),
+            'there is no component "wroker"; did you mean worker', id="unknown"),
+        pytest.param((("head", 1), ("worker", 3), ("spare", 1), ("worker", 3)), "worker is named more than once",
+            id="double"),
         pytest.param((("head", 2), ("worker", 3), ("spare", 1)), "set head to 2: no field sets its count", id="fixed"),
         pytest.param((("head", 1), ("worker", -1), ("spare", 1)), "a whole number from 0 to", id="negative"),
     ],
-)
+)  # fmt: skip
 def test_wrong_components_are_refused(define: Define, components: tuple[tuple[str, int], ...], reason: str) -> None:
     with pytest.raises(InterpretationError, match=reason):
         ask(define(HEAD, WORKER, SPARE), call(train(worker=3), *components))

@@ -253,27 +253,15 @@ def test_impossible_numbers_are_explained(define: Define, spec: dict[str, Any], 
     ("count", "spec", "reason"),
     [
         pytest.param("1", {}, "no field sets its count", id="a literal"),
-        pytest.param(
-            ".spec.groups | map(.size * .hosts) | add",
-            {"groups": [{"size": 2, "hosts": 2}]},
-            "its count follows from spec.groups[].size, spec.groups[].hosts",
-            id="a sum",
-        ),
-        pytest.param(
-            ".spec.replicas * .spec.hosts",
-            {"replicas": 2, "hosts": 0},
-            "its count follows from spec.replicas, spec.hosts",
-            id="a product with 0",
-        ),
-        pytest.param(
-            ".spec | .a.b + .a.c + .a.d + .e + (.f.g // 0)",
-            {"a": {"b": 1, "c": 1, "d": 1}, "e": 1},
-            "its count follows from spec.a, spec.e, spec.f",
-            id="more fields than a message names",
-        ),
+        pytest.param(".spec.groups | map(.size * .hosts) | add", {"groups": [{"size": 2, "hosts": 2}]},
+            "its count follows from spec.groups[].size, spec.groups[].hosts", id="a sum"),
+        pytest.param(".spec.replicas * .spec.hosts", {"replicas": 2, "hosts": 0},
+            "its count follows from spec.replicas, spec.hosts", id="a product with 0"),
+        pytest.param(".spec | .a.b + .a.c + .a.d + .e + (.f.g // 0)", {"a": {"b": 1, "c": 1, "d": 1}, "e": 1},
+            "its count follows from spec.a, spec.e, spec.f", id="more fields than a message names"),
         pytest.param(".status.pods // 0", {}, "its count follows from status.pods", id="a report of the members"),
     ],
-)
+)  # fmt: skip
 def test_computed_count_is_refused_with_its_fields(
     define: Define, count: str, spec: dict[str, Any], reason: str
 ) -> None:

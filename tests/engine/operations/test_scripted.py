@@ -41,45 +41,31 @@ def alone(*bodies: tuple[Operation, str]) -> Definition:
 @rows(
     ("call", "body", "expected"),
     [
-        pytest.param(
-            Call(Operation.INTERPRET_REPLICA, OBJECT),
+        pytest.param(Call(Operation.INTERPRET_REPLICA, OBJECT),
             "return a.spec.replicas * 2, {resourceRequest = {cpu = '1'}}",
-            {"replica": 6, "requires": {"resourceRequest": {"cpu": "1"}}},
-            id="a number and requirements",
-        ),
-        pytest.param(
-            Call(Operation.INTERPRET_COMPONENT, OBJECT),
-            "return {{name = 'all', replicas = a.spec.replicas}}",
-            {"components": [{"name": "all", "replicas": 3}]},
-            id="components",
-        ),
+            {"replica": 6, "requires": {"resourceRequest": {"cpu": "1"}}}, id="a number and requirements"),
+        pytest.param(Call(Operation.INTERPRET_COMPONENT, OBJECT),
+            "return {{name = 'all', replicas = a.spec.replicas}}", {"components": [{"name": "all", "replicas": 3}]},
+            id="components"),
         pytest.param(
             Call(Operation.REVISE_REPLICA, OBJECT, replicas=8),
             "a.spec.replicas = b return a",
             {"revised": {**OBJECT, "spec": {**OBJECT["spec"], "replicas": 8}}},  # type: ignore[dict-item]  # it is
             id="the wanted number is the second argument",
         ),
-        pytest.param(
-            Call(Operation.RETAIN, OBJECT, observed={**OBJECT, "status": {"active": 9}}),
-            "a.status.active = b.status.active return a",
-            {"retained": {**OBJECT, "status": {"active": 9}}},
-            id="the member's object is the second argument",
-        ),
-        pytest.param(
-            Call(Operation.INTERPRET_STATUS, OBJECT),
-            "return {active = a.status.active, of = a.spec.replicas}",
-            {"status": {"active": 3, "of": 3}},
-            id="the status",
-        ),
+        pytest.param(Call(Operation.RETAIN, OBJECT, observed={**OBJECT, "status": {"active": 9}}),
+            "a.status.active = b.status.active return a", {"retained": {**OBJECT, "status": {"active": 9}}},
+            id="the member's object is the second argument"),
+        pytest.param(Call(Operation.INTERPRET_STATUS, OBJECT),
+            "return {active = a.status.active, of = a.spec.replicas}", {"status": {"active": 3, "of": 3}},
+            id="the status"),
         pytest.param(Call(Operation.INTERPRET_HEALTH, OBJECT), "return true", {"healthy": True}, id="the health"),
-        pytest.param(
-            Call(Operation.INTERPRET_DEPENDENCY, OBJECT),
+        pytest.param(Call(Operation.INTERPRET_DEPENDENCY, OBJECT),
             "return {{apiVersion = 'v1', kind = 'Secret', namespace = a.metadata.namespace, name = 'key'}}",
             {"dependencies": [{"apiVersion": "v1", "kind": "Secret", "namespace": "ml", "name": "key"}]},
-            id="dependencies",
-        ),
+            id="dependencies"),
     ],
-)
+)  # fmt: skip
 def test_script_answers_operation(define: Define, call: Call, body: str, expected: Any) -> None:
     for definition in (alone((call.operation, body)), define(WORKER).overridden(scripts((call.operation, body)))):
         assert interpret(definition, call) == expected
@@ -92,23 +78,17 @@ def items(*active: int) -> tuple[StatusItem, ...]:
 @rows(
     ("given", "body", "status"),
     [
-        pytest.param(
-            items(4, 5),
+        pytest.param(items(4, 5),
             "a.status = {active = b[1].status.active + b[2].status.active, of = b[2].clusterName} return a",
-            {"active": 9, "of": "member2"},
-            id="items are as Karmada writes them",
-        ),
-        pytest.param(
-            (StatusItem("member1", applied=False, message="no", health="Unknown"),),
+            {"active": 9, "of": "member2"}, id="items are as Karmada writes them"),
+        pytest.param((StatusItem("member1", applied=False, message="no", health="Unknown"),),
             "a.status = {b[1].appliedMessage, b[1].health, tostring(b[1].applied), tostring(b[1].status)} return a",
-            ["no", "Unknown", "nil", "nil"],
-            id="without what is empty",
-        ),
+            ["no", "Unknown", "nil", "nil"], id="without what is empty"),
         pytest.param((), "a.status = {items = tostring(b)} return a", {"items": "nil"}, id="no items are nil"),
         pytest.param(items(4), "return a", {"active": 3}, id="nothing changes"),
         pytest.param(items(4), "a.spec = nil a.status = {} return a", None, id="an empty table is not a status"),
     ],
-)
+)  # fmt: skip
 def test_only_the_status_of_an_aggregation_counts(given: tuple[StatusItem, ...], body: str, status: Any) -> None:
     """Lua loses the `emptyDir: {}`, and scripts may lose more; Karmada looks at nothing but the status."""
     call = Call(Operation.AGGREGATE_STATUS, OBJECT, items=given)
@@ -157,24 +137,18 @@ KARTA = 'local karta = require("karta") '
 @rows(
     ("call", "body", "expected"),
     [
-        pytest.param(
-            Call(Operation.INTERPRET_REPLICA, OBJECT),
+        pytest.param(Call(Operation.INTERPRET_REPLICA, OBJECT),
             f"{KARTA} local n, requirements = karta.getReplicas(a) return n + 1, requirements",
-            {"replica": 4, "requires": {"resourceRequest": {"cpu": "2"}}},
-            id="one pod more",
-        ),
+            {"replica": 4, "requires": {"resourceRequest": {"cpu": "2"}}}, id="one pod more"),
         pytest.param(
             Call(Operation.REVISE_REPLICA, OBJECT, replicas=9),
             f"{KARTA} return karta.reviseReplica(a, b - 1)",
             {"revised": {**OBJECT, "spec": {**OBJECT["spec"], "replicas": 8}}},  # type: ignore[dict-item]  # it is
             id="one pod less; what was not touched is as it was",
         ),
-        pytest.param(
-            Call(Operation.AGGREGATE_STATUS, OBJECT, items=items(4, 5)),
+        pytest.param(Call(Operation.AGGREGATE_STATUS, OBJECT, items=items(4, 5)),
             f"{KARTA} local sum = karta.aggregateStatus(a, b) sum.status.clusters = #b return sum",
-            {"aggregatedStatus": {**OBJECT, "status": {"active": 9, "clusters": 2}}},
-            id="items are passed on",
-        ),
+            {"aggregatedStatus": {**OBJECT, "status": {"active": 9, "clusters": 2}}}, id="items are passed on"),
         pytest.param(
             Call(Operation.INTERPRET_HEALTH, OBJECT),
             f"{KARTA} local ok, why = pcall(karta.reviseReplica, a, -1) return not ok and why:find('from 0 up') ~= nil",
@@ -182,7 +156,7 @@ KARTA = 'local karta = require("karta") '
             id="an error can be caught",
         ),
     ],
-)
+)  # fmt: skip
 def test_script_builds_on_karta(define: Define, call: Call, body: str, expected: Any) -> None:
     assert interpret(define(WORKER).overridden(scripts((call.operation, body))), call) == expected
 
@@ -190,23 +164,14 @@ def test_script_builds_on_karta(define: Define, call: Call, body: str, expected:
 @rows(
     ("call", "body", "said"),
     [
-        pytest.param(
-            Call(Operation.INTERPRET_HEALTH, OBJECT),
-            "return a.status.conditions[1]",
-            "failed in line 2 (`return a.status.conditions[1]`): ",
-            id="the line and its text",
-        ),
-        pytest.param(
-            Call(Operation.INTERPRET_HEALTH, OBJECT), "return 1", "failed: result type 2 is not bool", id="a wrong type"
-        ),
-        pytest.param(
-            Call(Operation.INTERPRET_REPLICA, OBJECT),
-            "return require('karta').getReplicas(a)",
-            "there is no Karta for example.io/v1, Kind=Train",
-            id="nobody to ask",
-        ),
+        pytest.param(Call(Operation.INTERPRET_HEALTH, OBJECT), "return a.status.conditions[1]",
+            "failed in line 2 (`return a.status.conditions[1]`): ", id="the line and its text"),
+        pytest.param(Call(Operation.INTERPRET_HEALTH, OBJECT), "return 1", "failed: result type 2 is not bool",
+            id="a wrong type"),
+        pytest.param(Call(Operation.INTERPRET_REPLICA, OBJECT), "return require('karta').getReplicas(a)",
+            "there is no Karta for example.io/v1, Kind=Train", id="nobody to ask"),
     ],
-)
+)  # fmt: skip
 def test_failing_script_is_an_error(call: Call, body: str, said: str) -> None:
     with pytest.raises(InterpretationError) as caught:
         interpret(alone((call.operation, body)), call)

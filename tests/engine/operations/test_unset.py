@@ -38,36 +38,25 @@ def retain(definition: Definition, ours: dict[str, Any], theirs: dict[str, Any])
         pytest.param("unset: .spec.on", {"on": False}, {"on": True}, {"on": False}, id="false is a value"),
         pytest.param("unset: .spec.n", {"n": 0}, {"n": 3}, {"n": 0}, id="and so is 0"),
         pytest.param("unset: .spec.mode", {"mode": "b"}, {}, {"mode": "b"}, id="the member has none"),
-        pytest.param(
-            "unset: .spec.a", {"a": {"b": 1, "c": {"d": 2}}}, {"a": {"b": 5, "c": {"d": 6, "e": [7]}, "f": 8}},
-            {"a": {"b": 1, "c": {"d": 2, "e": [7]}, "f": 8}}, id="objects field by field, however deep",
-        ),
+        pytest.param("unset: .spec.a", {"a": {"b": 1, "c": {"d": 2}}},
+            {"a": {"b": 5, "c": {"d": 6, "e": [7]}, "f": 8}}, {"a": {"b": 1, "c": {"d": 2, "e": [7]}, "f": 8}},
+            id="objects field by field, however deep"),
         pytest.param("unset: .spec.a", {"a": [1]}, {"a": [2]}, {"a": [1]}, id="a list is one value"),
-        pytest.param(
-            "unset: .spec.tasks[].policy", {"tasks": [{"name": "b"}, {"name": "new"}]},
+        pytest.param("unset: .spec.tasks[].policy", {"tasks": [{"name": "b"}, {"name": "new"}]},
             {"tasks": [{"name": "gone", "policy": 1}, {"name": "b", "policy": 2}]},
-            {"tasks": [{"name": "b", "policy": 2}, {"name": "new"}]}, id="elements are matched by name",
-        ),
-        pytest.param(
-            "unset: .spec.tasks[] | .name, .policy", {"tasks": [{"cpu": 1}, {"name": "z"}]},
+            {"tasks": [{"name": "b", "policy": 2}, {"name": "new"}]}, id="elements are matched by name"),
+        pytest.param("unset: .spec.tasks[] | .name, .policy", {"tasks": [{"cpu": 1}, {"name": "z"}]},
             {"tasks": [{"name": "x", "policy": 1}, {"name": "y", "policy": 2}]},
             {"tasks": [{"cpu": 1, "name": "x", "policy": 1}, {"name": "z"}]},
-            id="or by place, where the member has named them",
-        ),
+            id="or by place, where the member has named them"),
         pytest.param("unset: .spec.n\nif: . == 1", {}, {"n": 1}, {"n": 1}, id="a default"),
         pytest.param("unset: .spec.n\nif: . == 1", {}, {"n": 2}, {}, id="no default: the template said so once"),
         pytest.param("unset: .spec.n\nif: .", {}, {"n": 0}, {"n": 0}, id="0 is true in jq"),
-        pytest.param(
-            "unset: .spec.least\nvalue: '[.tasks[].n] | add'", {"tasks": [{"n": 2}, {"n": 3}]}, {"least": 4},
-            {"tasks": [{"n": 2}, {"n": 3}], "least": 5}, id="a value of the template's own",
-        ),
-        pytest.param(
-            "unset: .spec.least\nvalue: .n", {"n": 2}, {"n": 2}, {"n": 2}, id="only where the member has one"
-        ),
-        pytest.param(
-            "unset: .spec.least\nvalue: .n", {"n": 2, "least": 1}, {"least": 4}, {"n": 2, "least": 1},
-            id="and the template none",
-        ),
+        pytest.param("unset: .spec.least\nvalue: '[.tasks[].n] | add'", {"tasks": [{"n": 2}, {"n": 3}]}, {"least": 4},
+            {"tasks": [{"n": 2}, {"n": 3}], "least": 5}, id="a value of the template's own"),
+        pytest.param("unset: .spec.least\nvalue: .n", {"n": 2}, {"n": 2}, {"n": 2}, id="only where the member has one"),
+        pytest.param("unset: .spec.least\nvalue: .n", {"n": 2, "least": 1}, {"least": 4}, {"n": 2, "least": 1},
+            id="and the template none"),
     ],
 )  # fmt: skip
 def test_unset_rule_keeps_values_of_member(
@@ -81,15 +70,11 @@ def test_unset_rule_keeps_values_of_member(
     ("ours", "theirs", "kept"),
     [
         pytest.param(None, [{"name": "a"}], [{"name": "a"}], id="no list"),
-        pytest.param(
-            [{"name": "new"}, {"name": "a", "n": 1}], [{"name": "added"}, {"name": "a", "n": 2, "m": 3}],
-            [{"name": "added"}, {"name": "a", "n": 1, "m": 3}, {"name": "new"}], id="the member's order",
-        ),
+        pytest.param([{"name": "new"}, {"name": "a", "n": 1}], [{"name": "added"}, {"name": "a", "n": 2, "m": 3}],
+            [{"name": "added"}, {"name": "a", "n": 1, "m": 3}, {"name": "new"}], id="the member's order"),
         pytest.param([{"name": "a"}, {"name": "a"}], [{"name": "a"}], [{"name": "a"}, {"name": "a"}], id="twice"),
-        pytest.param(
-            [{"name": "a", "n": 1}, {"name": "a", "n": 2}], [{"name": "a", "m": 3}],
-            [{"name": "a", "n": 1, "m": 3}, {"name": "a", "n": 2}], id="of equal keys the first one is filled",
-        ),
+        pytest.param([{"name": "a", "n": 1}, {"name": "a", "n": 2}], [{"name": "a", "m": 3}],
+            [{"name": "a", "n": 1, "m": 3}, {"name": "a", "n": 2}], id="of equal keys the first one is filled"),
         pytest.param([{"name": "a"}], None, [{"name": "a"}], id="nothing in the member"),
         pytest.param("text", [{"name": "a"}], "text", id="no list in the template"),
     ],
@@ -163,21 +148,16 @@ def test_rule_that_fails_over_member_keeps_nothing(define: Define, rule: str, th
 @rows(
     ("ours", "theirs", "kept"),
     [
-        pytest.param(
-            {"disk": "new"}, {"disk": "old", "restored": "2"}, {"disk": "old"}, id="while the condition holds"
-        ),
+        pytest.param({"disk": "new"}, {"disk": "old", "restored": "2"}, {"disk": "old"},
+            id="while the condition holds"),
         pytest.param({"disk": "new"}, {"disk": "old"}, {"disk": "new"}, id="no longer"),
-        pytest.param(
-            {"disk": "new", "restored": "2"},
-            {"disk": "old"},
-            {"disk": "new", "restored": "2"},
-            id="not by the template",
-        ),
+        pytest.param({"disk": "new", "restored": "2"}, {"disk": "old"}, {"disk": "new", "restored": "2"},
+            id="not by the template"),
         pytest.param({"disk": "new"}, {"disk": "old", "restored": 2}, {"disk": "new"}, id="not where it fails"),
         pytest.param({}, {"disk": "old", "restored": "2"}, {"disk": "old"}, id="also where the template has none"),
         pytest.param({"disk": "new"}, {"restored": "2"}, {"disk": "new"}, id="what the member lacks is the template's"),
     ],
-)
+)  # fmt: skip
 def test_owned_path_belongs_to_member_while_condition_holds(
     define: Define, ours: dict[str, Any], theirs: dict[str, Any], kept: dict[str, Any]
 ) -> None:

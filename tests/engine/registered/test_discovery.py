@@ -40,36 +40,22 @@ _OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 @rows(
     ("manifest", "expected"),
     [
-        pytest.param(
-            crd(version(status=_OBSERVES)), ServedKind(observes_generation=True), id="the schema has the field"
-        ),
-        pytest.param(
-            crd(version(status=_PHASE)), ServedKind(observes_generation=False), id="the schema lacks the field"
-        ),
+        pytest.param(crd(version(status=_OBSERVES)), ServedKind(observes_generation=True),
+            id="the schema has the field"),
+        pytest.param(crd(version(status=_PHASE)), ServedKind(observes_generation=False),
+            id="the schema lacks the field"),
         pytest.param(crd(version()), ServedKind(observes_generation=False), id="an unknown status would be pruned"),
         pytest.param(crd(version(status=_OPEN)), ServedKind(), id="the status may hold anything"),
-        pytest.param(
-            crd({"name": "v1", "served": True, "schema": {"openAPIV3Schema": _OPEN}}),
-            ServedKind(status_subresource=False),
-            id="the whole object may hold anything",
-        ),
-        pytest.param(
-            crd(version(status=_OBSERVES, subresource=False)),
-            ServedKind(status_subresource=False, observes_generation=True),
-            id="no status subresource",
-        ),
-        pytest.param(
-            crd(version(status=_OBSERVES), scope="Cluster"),
-            ServedKind(observes_generation=True, namespaced=False),
-            id="cluster-scoped",
-        ),
-        pytest.param(
-            crd(version(served=False, status=_OBSERVES)),
-            ServedKind(served=False, observes_generation=True),
-            id="a version that is not served",
-        ),
+        pytest.param(crd({"name": "v1", "served": True, "schema": {"openAPIV3Schema": _OPEN}}),
+            ServedKind(status_subresource=False), id="the whole object may hold anything"),
+        pytest.param(crd(version(status=_OBSERVES, subresource=False)),
+            ServedKind(status_subresource=False, observes_generation=True), id="no status subresource"),
+        pytest.param(crd(version(status=_OBSERVES), scope="Cluster"),
+            ServedKind(observes_generation=True, namespaced=False), id="cluster-scoped"),
+        pytest.param(crd(version(served=False, status=_OBSERVES)), ServedKind(served=False, observes_generation=True),
+            id="a version that is not served"),
     ],
-)
+)  # fmt: skip
 def test_crd_tells_served_kind(manifest: Any, expected: ServedKind) -> None:
     assert served_kinds([manifest]) == {TOY: expected}
 

@@ -30,15 +30,11 @@ EVERYTHING = {"Rp", "Rv", "Re", "Ag", "St", "He", "De"}
         pytest.param(TWO, {"Rp", "Rv"}, {"Co"}, id="several components are components with the gate on"),
         pytest.param({"head": replicas("1")}, {"Rp"}, {"Rp"}, id="a literal count cannot be written"),
         pytest.param({"head": {}}, {"Rp"}, {"Rp"}, id="no count at all cannot be written"),
-        pytest.param(
-            {"worker": {"minReplicasPath": ".spec.worker.min", "maxReplicasPath": ".spec.worker.max"}},
-            {"Rp", "Rv"},
-            {"Rp", "Rv"},
-            id="the minimum is a place to write to",
-        ),
+        pytest.param({"worker": {"minReplicasPath": ".spec.worker.min", "maxReplicasPath": ".spec.worker.max"}},
+            {"Rp", "Rv"}, {"Rp", "Rv"}, id="the minimum is a place to write to"),
         pytest.param({}, set(), set(), id="without pods there is nothing to count"),
     ],
-)
+)  # fmt: skip
 def test_counting(parts: Mapping[str, Scale], off: set[str], on: set[str]) -> None:
     definition = define(parts=parts)
     counting = {"Rp", "Co", "Rv"}
@@ -126,15 +122,10 @@ def test_interpret_status_is_registered_if_karmada_picks_fields() -> None:
         pytest.param(False, {}, {"He"}, {"Re", "De"}, id="nothing to retain or to bring along"),
         pytest.param(True, {}, {"Re"}, {"De"}, id="a suspend switch is retained"),
         pytest.param(False, {"retain": ".spec.node"}, {"Re"}, {"De"}, id="the annotation retains"),
-        pytest.param(
-            False,
-            {"dependencies": "[{apiVersion: v1, kind: Secret, name: .spec.secret}]"},
-            {"De"},
-            {"Re"},
-            id="the annotation names dependencies",
-        ),
+        pytest.param(False, {"dependencies": "[{apiVersion: v1, kind: Secret, name: .spec.secret}]"}, {"De"}, {"Re"},
+            id="the annotation names dependencies"),
     ],
-)
+)  # fmt: skip
 def test_definition_without_pods_has_operations(
     suspend: bool, annotations: Mapping[str, str], present: set[str], absent: set[str]
 ) -> None:
@@ -181,16 +172,12 @@ def only_scripts(gvk: GVK, *operations: str) -> Definition:
         pytest.param(["InterpretHealth"], {"He"}, {"He"}, id="nothing but what is scripted"),
         pytest.param(["InterpretReplica", "ReviseReplica"], {"Rp", "Rv"}, {"Rp", "Rv"}, id="counted and revised"),
         pytest.param(["InterpretComponent"], set(), {"Co"}, id="without the gate nobody asks for components"),
-        pytest.param(
-            ["InterpretReplica", "InterpretComponent", "ReviseReplica"],
-            {"Rp", "Rv"},
-            {"Co"},
-            id="components instead of a revision to 0",
-        ),
+        pytest.param(["InterpretReplica", "InterpretComponent", "ReviseReplica"], {"Rp", "Rv"}, {"Co"},
+            id="components instead of a revision to 0"),
         pytest.param(["Retain", "InterpretDependency"], {"Re", "De"}, {"Re", "De"}, id="kept and brought along"),
         pytest.param(["AggregateStatus", "InterpretStatus"], {"Ag", "St"}, {"Ag", "St"}, id="reported"),
     ],
-)
+)  # fmt: skip
 def test_kind_with_only_scripts_has_operations(operations: list[str], off: set[str], on: set[str]) -> None:
     definition = only_scripts(TOY, *operations)
 

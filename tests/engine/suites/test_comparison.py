@@ -117,46 +117,27 @@ _HEAD = {"name": "head", "replicas": 1}
 @rows(
     ("name", "expected", "actual", "words"),
     [
-        pytest.param(
-            "requires",
-            {"resourceRequest": {"cpu": "0.5", "memory": "1Gi"}},
+        pytest.param("requires", {"resourceRequest": {"cpu": "0.5", "memory": "1Gi"}},
             {"resourceRequest": {"cpu": "500m", "memory": "2Gi"}},
-            {"resourceRequest": {"cpu": "0.5", "memory": "2Gi"}},
-            id="a quantity that is met keeps its spelling",
-        ),
-        pytest.param(
-            "requires",
-            {"namespace": "1.0", "resourceRequest": {"cpu": EXCLUDE}},
+            {"resourceRequest": {"cpu": "0.5", "memory": "2Gi"}}, id="a quantity that is met keeps its spelling"),
+        pytest.param("requires", {"namespace": "1.0", "resourceRequest": {"cpu": EXCLUDE}},
             {"namespace": "1", "resourceRequest": {"cpu": "1"}},
-            {"namespace": "1", "resourceRequest": {"cpu": EXCLUDE}},
-            id="other texts are no quantities",
-        ),
-        pytest.param(
-            "components",
-            [_WORKER, _HEAD],
+            {"namespace": "1", "resourceRequest": {"cpu": EXCLUDE}}, id="other texts are no quantities"),
+        pytest.param("components", [_WORKER, _HEAD],
             [_HEAD, {**_WORKER, "replicas": 3, "replicaRequirements": {"resourceRequest": {"cpu": "500m"}}}],
-            [{**_WORKER, "replicas": 3}, _HEAD],
-            id="components keep their order",
-        ),
-        pytest.param(
-            "components",
-            [{**_WORKER, "replicaRequirements": EXCLUDE}, _HEAD],
+            [{**_WORKER, "replicas": 3}, _HEAD], id="components keep their order"),
+        pytest.param("components", [{**_WORKER, "replicaRequirements": EXCLUDE}, _HEAD],
             [_HEAD, {"name": "new", "replicas": 1}, {**_WORKER, "replicas": 3}],
             [{**_WORKER, "replicas": 3, "replicaRequirements": EXCLUDE}, _HEAD, {"name": "new", "replicas": 1}],
-            id="what is excluded stays with its component",
-        ),
-        pytest.param(
-            "dependencies",
-            [{"kind": "Secret", "name": "b"}, {"kind": "Secret", "name": "gone"}],
+            id="what is excluded stays with its component"),
+        pytest.param("dependencies", [{"kind": "Secret", "name": "b"}, {"kind": "Secret", "name": "gone"}],
             [{"kind": "Secret", "name": "a"}, {"kind": "Secret", "name": "b"}],
-            [{"kind": "Secret", "name": "b"}, {"kind": "Secret", "name": "a"}],
-            id="a dependency that is gone",
-        ),
+            [{"kind": "Secret", "name": "b"}, {"kind": "Secret", "name": "a"}], id="a dependency that is gone"),
         pytest.param("components", None, [_HEAD], [_HEAD], id="nothing was expected"),
         pytest.param("requires", {"resourceRequest": {"cpu": "1"}}, None, None, id="there is nothing any more"),
         pytest.param("revisedObject", {"cpu": "0.5"}, {"cpu": "500m"}, {"cpu": "500m"}, id="no quantities in objects"),
     ],
-)
+)  # fmt: skip
 def test_result_takes_words_of_expectation(name: str, expected: JSON, actual: JSON, words: JSON) -> None:
     assert result_in_words_of(name, expected, actual) == words
     assert differences(name, words, actual) == ()

@@ -175,16 +175,12 @@ def test_unreadable_suite_names_place_and_reason(text: str, message: str) -> Non
             6,
             id="a key of the output",
         ),
-        pytest.param(
-            f"name: a\noperation: InterpretReplica\ndesiredObj: {_JOB}\noutput:\n  requires:\n    cpu: 1\n",
-            6,
-            id="a key of a result",
-        ),
-        pytest.param(
-            f"name: a\noperation: Retain\ndesiredObj: {_JOB}\nouput:\n  # a\n  b: 1\n", 1, id="a key above others"
-        ),
+        pytest.param(f"name: a\noperation: InterpretReplica\ndesiredObj: {_JOB}\noutput:\n  requires:\n    cpu: 1\n",
+            6, id="a key of a result"),
+        pytest.param(f"name: a\noperation: Retain\ndesiredObj: {_JOB}\nouput:\n  # a\n  b: 1\n", 1,
+            id="a key above others"),
     ],
-)
+)  # fmt: skip
 def test_unknown_key_is_reported_at_its_line(text: str, line: int) -> None:
     with pytest.raises(SuiteError, match=rf"^a\.yaml:{line}: .* has the unknown key "):
         read_suite(text, "a.yaml")
@@ -230,29 +226,19 @@ def test_unreadable_cases_have_their_own_errors(tmp_path: Path) -> None:
     ("text", "expected"),
     [
         pytest.param("name: a\noutput:\n  replica: 1\n", "name: a\noutput:\n  replica: 2\n", id="the last key"),
-        pytest.param(
-            "output: {replica: 1}\n# why\nname: a\n", "output:\n  replica: 2\n# why\nname: a\n", id="the first key"
-        ),
-        pytest.param(
-            "# of all\nname: a # one\noutput:\n  # old\n\n  replica: 1\n\n---\nname: b\noutput: {}\n",
+        pytest.param("output: {replica: 1}\n# why\nname: a\n", "output:\n  replica: 2\n# why\nname: a\n",
+            id="the first key"),
+        pytest.param("# of all\nname: a # one\noutput:\n  # old\n\n  replica: 1\n\n---\nname: b\noutput: {}\n",
             "# of all\nname: a # one\noutput:\n  replica: 2\n---\nname: b\noutput: {}\n",
-            id="the lines around it stay",
-        ),
-        pytest.param(
-            "output:\n  replica: 1\n# within\n\n  requires: {}\n\n# below\n\nname: a\n",
-            "output:\n  replica: 2\n# below\n\nname: a\n",
-            id="a comment within is a part of it",
-        ),
-        pytest.param(
-            "name: a\noperation: Retain\n\n# below\n---\nname: b\n",
-            "name: a\noperation: Retain\noutput:\n  replica: 2\n\n# below\n---\nname: b\n",
-            id="a case without one",
-        ),
-        pytest.param(
-            "name: a\noperation: Retain", "name: a\noperation: Retain\noutput:\n  replica: 2\n", id="at the end"
-        ),
+            id="the lines around it stay"),
+        pytest.param("output:\n  replica: 1\n# within\n\n  requires: {}\n\n# below\n\nname: a\n",
+            "output:\n  replica: 2\n# below\n\nname: a\n", id="a comment within is a part of it"),
+        pytest.param("name: a\noperation: Retain\n\n# below\n---\nname: b\n",
+            "name: a\noperation: Retain\noutput:\n  replica: 2\n\n# below\n---\nname: b\n", id="a case without one"),
+        pytest.param("name: a\noperation: Retain", "name: a\noperation: Retain\noutput:\n  replica: 2\n",
+            id="at the end"),
     ],
-)
+)  # fmt: skip
 def test_only_the_output_of_a_case_is_written(text: str, expected: str) -> None:
     line = 2 if text.startswith("#") else 1
     assert with_outputs(text, "a.yaml", {line: {"replica": 2}}) == expected

@@ -117,28 +117,17 @@ def _limited(text: str, **sections: Thing) -> Thing:
 @rows(
     ("admitted", "verdict"),
     [
-        pytest.param(
-            _limited("memory request for container main", requests={"cpu": "1", "memory": "1Gi"}), OK, id="a-request"
-        ),
-        pytest.param(
-            _limited(
-                "memory request for container main; ephemeral-storage, memory limit for container main",
-                requests={"cpu": "1", "memory": "1Gi"},
-                limits={"ephemeral-storage": "1Gi", "memory": "2Gi"},
-            ),
-            OK,
-            id="a-request-and-limits",
-        ),
-        pytest.param(
-            _limited("memory request for container other", requests={"cpu": "1", "memory": "1Gi"}),
-            DIFFERS,
-            id="of-another-container",
-        ),
-        pytest.param(
-            _limited("memory request for container main", requests={"cpu": "3"}), DIFFERS, id="and-another-change"
-        ),
+        pytest.param(_limited("memory request for container main", requests={"cpu": "1", "memory": "1Gi"}), OK,
+            id="a-request"),
+        pytest.param(_limited("memory request for container main; ephemeral-storage, memory limit for container main",
+            requests={"cpu": "1", "memory": "1Gi"}, limits={"ephemeral-storage": "1Gi", "memory": "2Gi"}), OK,
+            id="a-request-and-limits"),
+        pytest.param(_limited("memory request for container other", requests={"cpu": "1", "memory": "1Gi"}), DIFFERS,
+            id="of-another-container"),
+        pytest.param(_limited("memory request for container main", requests={"cpu": "3"}), DIFFERS,
+            id="and-another-change"),
     ],
-)
+)  # fmt: skip
 def test_limit_range_is_no_difference(admitted: Thing, verdict: Verdict) -> None:
     assert [each.verdict for each in judged(Question.REQUIREMENTS, evidence(deployment(replicas=1), admitted))] == [
         verdict

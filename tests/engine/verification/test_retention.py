@@ -65,42 +65,21 @@ _SCALE = ("kube-controller-manager", _set("spec", "replicas", value=5), "scale")
     ("obj", "verdict", "reason"),
     [
         pytest.param(_member(), OK, "", id="nobody-else-writes"),
-        pytest.param(
-            _member(_PAUSE), DIFFERS, "operator writes .spec.paused, and Retain does not keep it", id="a-field"
-        ),
-        pytest.param(
-            _member(("operator", _set("metadata", "labels", "x", value="y"), "")), OK, "", id="Karmada-keeps-new-labels"
-        ),
-        pytest.param(
-            _member(_SCALE),
-            DIFFERS,
-            "kube-controller-manager writes .spec.replicas, and Retain does not keep it",
-            id="an-autoscaler",
-        ),
-        pytest.param(
-            _member(("kubectl-edit", _set("spec", "paused", value=True), ""), annotations={"a": "b"}),
-            OK,
-            "",
-            id="a-person-is-the-template-without-Karmada",
-        ),
-        pytest.param(
-            _member(_PAUSE, annotations={"a": "b"}),
-            DIFFERS,
+        pytest.param(_member(_PAUSE), DIFFERS, "operator writes .spec.paused, and Retain does not keep it",
+            id="a-field"),
+        pytest.param(_member(("operator", _set("metadata", "labels", "x", value="y"), "")), OK, "",
+            id="Karmada-keeps-new-labels"),
+        pytest.param(_member(_SCALE), DIFFERS,
+            "kube-controller-manager writes .spec.replicas, and Retain does not keep it", id="an-autoscaler"),
+        pytest.param(_member(("kubectl-edit", _set("spec", "paused", value=True), ""), annotations={"a": "b"}), OK, "",
+            id="a-person-is-the-template-without-Karmada"),
+        pytest.param(_member(_PAUSE, annotations={"a": "b"}), DIFFERS,
             "operator writes .spec.paused, and Retain does not keep it",
-            id="the-creator-is-the-template-without-Karmada",
-        ),
-        pytest.param(
-            _member(_EDIT),
-            DIFFERS,
-            "kubectl-edit writes .spec.paused, and Retain does not keep it",
-            id="a-person-is-another-writer-where-Karmada-manages-the-object",
-        ),
-        pytest.param(
-            _member(_EDIT, ("karmada-controller-manager", _set("spec", "revisionHistoryLimit", value=3), "")),
-            OK,
-            "",
-            id="what-was-there-when-Karmada-last-wrote-is-the-template",
-        ),
+            id="the-creator-is-the-template-without-Karmada"),
+        pytest.param(_member(_EDIT), DIFFERS, "kubectl-edit writes .spec.paused, and Retain does not keep it",
+            id="a-person-is-another-writer-where-Karmada-manages-the-object"),
+        pytest.param(_member(_EDIT, ("karmada-controller-manager", _set("spec", "revisionHistoryLimit", value=3), "")),
+            OK, "", id="what-was-there-when-Karmada-last-wrote-is-the-template"),
         pytest.param(_member(_ZEROS), OK, "", id="structs-that-nobody-has-set"),
         pytest.param(
             _member(("operator", _respell, "")),
@@ -111,7 +90,7 @@ _SCALE = ("kube-controller-manager", _set("spec", "replicas", value=5), "scale")
         ),
         pytest.param(deployment(), UNJUDGED, "the object has no managedFields", id="no-managed-fields"),
     ],
-)
+)  # fmt: skip
 def test_fields_of_other_managers_have_to_be_kept(obj: Thing, verdict: Verdict, reason: str) -> None:
     assert verdicts(Question.RETAIN, evidence(obj)) == [(verdict, reason)]
 

@@ -119,29 +119,20 @@ def _restarted() -> tuple[list[Thing], tuple[Thing, ...]]:
     ("shown", "expected"),
     [
         pytest.param(_shown(_deployment(), _replica_sets("pod-template-hash")), _ROLLS, id="a-surge"),
-        pytest.param(
-            _shown(_rollout(), _replica_sets("rollouts-pod-template-hash")), _ROLLS, id="a-surge-of-a-rollout"
-        ),
+        pytest.param(_shown(_rollout(), _replica_sets("rollouts-pod-template-hash")), _ROLLS,
+            id="a-surge-of-a-rollout"),
         pytest.param(_shown(_deployment(2, restartedAt="now"), _restarted()), _ROLLS, id="a-restart"),
         pytest.param(_shown(_united(), _restarted()), _ROLLS, id="a-restart-of-an-object-between"),
-        pytest.param(
-            _shown(_united(99), _subsets(_template(), _template())),
-            (DIFFERS, "uniteddeployment has fewer pods than the answer"),
-            id="each-owner-has-a-revision",
-        ),
-        pytest.param(
-            _shown(_united(99, spec={"containers": [_OLD]}), _subsets(_template(), _template(_OLD))),
-            (DIFFERS, "uniteddeployment has fewer pods than the answer"),
-            id="each-owner-has-a-template",
-        ),
-        pytest.param(
-            _shown(_united(3, 2), _subsets(_template(), _template(_OLD))), _ROLLS, id="one-owner-is-of-before"
-        ),
-        pytest.param(
-            _shown(*_scaled_to_0()), (DIFFERS, "deployment has more pods than the answer"), id="pods-of-before-and-a-0"
-        ),
+        pytest.param(_shown(_united(99), _subsets(_template(), _template())),
+            (DIFFERS, "uniteddeployment has fewer pods than the answer"), id="each-owner-has-a-revision"),
+        pytest.param(_shown(_united(99, spec={"containers": [_OLD]}), _subsets(_template(), _template(_OLD))),
+            (DIFFERS, "uniteddeployment has fewer pods than the answer"), id="each-owner-has-a-template"),
+        pytest.param(_shown(_united(3, 2), _subsets(_template(), _template(_OLD))), _ROLLS,
+            id="one-owner-is-of-before"),
+        pytest.param(_shown(*_scaled_to_0()), (DIFFERS, "deployment has more pods than the answer"),
+            id="pods-of-before-and-a-0"),
     ],
-)
+)  # fmt: skip
 def test_rollout_is_known_by_owners_and_templates(shown: Evidence, expected: tuple[Verdict, str]) -> None:
     assert verdicts(Question.COUNTS, shown) == [expected]
 
@@ -170,32 +161,18 @@ _READY = {"type": "Ready", "status": "True"}
 @rows(
     ("obj", "clusters", "reasons"),
     [
-        pytest.param(
-            _ray("RayService", {"conditions": [_READY, {"type": "UpgradeInProgress", "status": "True"}]}),
-            _clusters(3600, 900),
-            {"its status is Initializing", "a roll-out replaces pods"},
-            id="two-clusters-during-an-upgrade",
-        ),
-        pytest.param(
-            _ray("RayService", {"conditions": [_READY]}),
-            _clusters(3600, 900),
-            {"a roll-out replaces pods"},
-            id="the-cluster-of-before-is-not-deleted-yet",
-        ),
-        pytest.param(
-            _ray("RayJob", {"jobDeploymentStatus": "Failed", "jobStatus": "FAILED"}),
-            _clusters(3600, 3000),
-            {"its status is Failed"},
-            id="what-a-failed-job-leaves-running",
-        ),
-        pytest.param(
-            _ray("RayService", {"conditions": [_READY]}),
-            _clusters(3600, 3000),
+        pytest.param(_ray("RayService", {"conditions": [_READY, {"type": "UpgradeInProgress", "status": "True"}]}),
+            _clusters(3600, 900), {"its status is Initializing", "a roll-out replaces pods"},
+            id="two-clusters-during-an-upgrade"),
+        pytest.param(_ray("RayService", {"conditions": [_READY]}), _clusters(3600, 900), {"a roll-out replaces pods"},
+            id="the-cluster-of-before-is-not-deleted-yet"),
+        pytest.param(_ray("RayJob", {"jobDeploymentStatus": "Failed", "jobStatus": "FAILED"}), _clusters(3600, 3000),
+            {"its status is Failed"}, id="what-a-failed-job-leaves-running"),
+        pytest.param(_ray("RayService", {"conditions": [_READY]}), _clusters(3600, 3000),
             {"head has more pods than the answer", "worker has more pods than the answer"},
-            id="two-clusters-without-an-edit-since",
-        ),
+            id="two-clusters-without-an-edit-since"),
     ],
-)
+)  # fmt: skip
 def test_two_clusters_are_explained_by_edit_or_status(
     obj: Thing, clusters: tuple[list[Thing], tuple[Thing, ...]], reasons: set[str]
 ) -> None:

@@ -32,48 +32,20 @@ def _judged(shown: Evidence, operation: Operation, body: str, *, alone: bool) ->
     ("shown", "operation", "body", "beside_karta", "alone"),
     [
         pytest.param(_TWO, _REPLICA, "return obj.spec.replicas", (OK, ""), (OK, ""), id="as many as its pods"),
-        pytest.param(
-            _TWO,
-            _REPLICA,
-            "return obj.spec.replicas + 1",
-            (DIFFERS, _OTHER.format(_REPLICA)),
+        pytest.param(_TWO, _REPLICA, "return obj.spec.replicas + 1", (DIFFERS, _OTHER.format(_REPLICA)),
             (UNJUDGED, _OTHER.format(_REPLICA)),
-            id="another number, and only a Karta tells that no roll-out explains it",
-        ),
-        pytest.param(
-            _TWO,
-            _COMPONENT,
-            "return {{name = 'a', replicas = 2}, {name = 'b', replicas = 1}}",
-            (DIFFERS, _OTHER.format(_COMPONENT)),
-            (UNJUDGED, _OTHER.format(_COMPONENT)),
-            id="components with more pods together",
-        ),
-        pytest.param(
-            _TWO,
-            _COMPONENT,
-            "return {{name = 'a', replicas = 1}, {name = 'b', replicas = 1}}",
-            (OK, ""),
-            (OK, ""),
-            id="other components with as many pods together",
-        ),
-        pytest.param(
-            _TWO,
-            _REPLICA,
-            "return 0",
-            (UNJUDGED, _OTHER.format(_REPLICA)),
-            (UNJUDGED, _OTHER.format(_REPLICA)),
-            id="0, with which Karmada divides nothing, as of pods on every node",
-        ),
-        pytest.param(
-            _ROLLING,
-            _REPLICA,
-            "return 2",
-            (UNJUDGED, "HorizontalPodAutoscaler it scales it"),
-            (UNJUDGED, _OTHER.format(_REPLICA)),
-            id="as the Karta answers, while something else explains the pods",
-        ),
+            id="another number, and only a Karta tells that no roll-out explains it"),
+        pytest.param(_TWO, _COMPONENT, "return {{name = 'a', replicas = 2}, {name = 'b', replicas = 1}}",
+            (DIFFERS, _OTHER.format(_COMPONENT)), (UNJUDGED, _OTHER.format(_COMPONENT)),
+            id="components with more pods together"),
+        pytest.param(_TWO, _COMPONENT, "return {{name = 'a', replicas = 1}, {name = 'b', replicas = 1}}", (OK, ""),
+            (OK, ""), id="other components with as many pods together"),
+        pytest.param(_TWO, _REPLICA, "return 0", (UNJUDGED, _OTHER.format(_REPLICA)),
+            (UNJUDGED, _OTHER.format(_REPLICA)), id="0, with which Karmada divides nothing, as of pods on every node"),
+        pytest.param(_ROLLING, _REPLICA, "return 2", (UNJUDGED, "HorizontalPodAutoscaler it scales it"),
+            (UNJUDGED, _OTHER.format(_REPLICA)), id="as the Karta answers, while something else explains the pods"),
     ],
-)
+)  # fmt: skip
 def test_number_of_pods_that_a_script_answers_is_compared(
     shown: Evidence, operation: Operation, body: str, beside_karta: tuple[Verdict, str], alone: tuple[Verdict, str]
 ) -> None:

@@ -103,61 +103,30 @@ ALL = 1 + (4 + 2) + (3 + 12)
     ("members", "pods", "expected"),
     [
         pytest.param([member("fleet")], [CAPTAIN], [((), ALL, ["captain"])], id="no keys, one group"),
-        pytest.param(
-            [member("fleet", "fleet")],
-            [crew("lee"), CAPTAIN],
-            [(("f",), ALL, ["crew-lee", "captain"])],
-            id="a key in common, one group, which waits for the pods that are not there yet",
-        ),
-        pytest.param(
-            [member("captain", "fleet"), member("crew", "fleet")],
-            [CAPTAIN],
-            [(("f",), 7, ["captain"])],
-            id="several members with the same keys are one group",
-        ),
-        pytest.param(
-            [member("crew", "fleet")], [crew("port")], [(("f",), 6, ["crew-port"])], id="instances in one group"
-        ),
-        pytest.param(
-            [member("crew", "crew")],
-            [crew("lee"), crew("port"), crew("lee")],
-            [(("lee",), 2, ["crew-lee", "crew-lee"]), (("port",), 4, ["crew-port"])],
-            id="a group for each instance",
-        ),
-        pytest.param(
-            [member("fleet", "role")],
-            [CAPTAIN, crew("lee"), boat(0)],
+        pytest.param([member("fleet", "fleet")], [crew("lee"), CAPTAIN], [(("f",), ALL, ["crew-lee", "captain"])],
+            id="a key in common, one group, which waits for the pods that are not there yet"),
+        pytest.param([member("captain", "fleet"), member("crew", "fleet")], [CAPTAIN], [(("f",), 7, ["captain"])],
+            id="several members with the same keys are one group"),
+        pytest.param([member("crew", "fleet")], [crew("port")], [(("f",), 6, ["crew-port"])],
+            id="instances in one group"),
+        pytest.param([member("crew", "crew")], [crew("lee"), crew("port"), crew("lee")],
+            [(("lee",), 2, ["crew-lee", "crew-lee"]), (("port",), 4, ["crew-port"])], id="a group for each instance"),
+        pytest.param([member("fleet", "role")], [CAPTAIN, crew("lee"), boat(0)],
             [(("captain",), 1, ["captain"]), (("crew",), 6, ["crew-lee"]), (("boat",), 12, ["boat-0"])],
-            id="a group for each component",
-        ),
-        pytest.param(
-            [member("squad", "fleet", "squad")],
-            [boat(0), boat(1, "lead"), boat(0, "lead")],
-            [(("f", "0"), 5, ["boat-0", "lead-0"]), (("f", "1"), 5, ["lead-1"])],
-            id="a group for each replica",
-        ),
-        pytest.param(
-            [member("boat", "squad"), member("lead", "fleet")],
-            [boat(0), boat(0, "lead")],
-            [(("0",), 4, ["boat-0"]), (("f",), 3, ["lead-0"])],
-            id="members with other keys are other groups",
-        ),
-        pytest.param(
-            [member("captain", "fleet"), member("crew", "crew")],
-            [CAPTAIN, crew("port")],
+            id="a group for each component"),
+        pytest.param([member("squad", "fleet", "squad")], [boat(0), boat(1, "lead"), boat(0, "lead")],
+            [(("f", "0"), 5, ["boat-0", "lead-0"]), (("f", "1"), 5, ["lead-1"])], id="a group for each replica"),
+        pytest.param([member("boat", "squad"), member("lead", "fleet")], [boat(0), boat(0, "lead")],
+            [(("0",), 4, ["boat-0"]), (("f",), 3, ["lead-0"])], id="members with other keys are other groups"),
+        pytest.param([member("captain", "fleet"), member("crew", "crew")], [CAPTAIN, crew("port")],
             [(("f",), 1, ["captain"]), (("port",), 4, ["crew-port"])],
-            id="one for the component, one for each instance of another",
-        ),
-        pytest.param(
-            [member("fleet", filters=('.metadata.labels.role != "captain"',))],
-            [CAPTAIN],
-            [],
-            id="a pod that a filter keeps out is in no group",
-        ),
+            id="one for the component, one for each instance of another"),
+        pytest.param([member("fleet", filters=('.metadata.labels.role != "captain"',))], [CAPTAIN], [],
+            id="a pod that a filter keeps out is in no group"),
         pytest.param([member("captain")], [CAPTAIN, crew("lee")], [((), 1, ["captain"])], id="nor is another's"),
         pytest.param([member("fleet")], [], [], id="without pods there are no keys, so no groups"),
     ],
-)
+)  # fmt: skip
 def test_groups_by_key(members: list[Raw], pods: list[Raw], expected: list[tuple[tuple[str, ...], int, Any]]) -> None:
     assert shape(grouped(keyed(*members), pods)) == expected
 
@@ -183,23 +152,15 @@ def test_missing_component_is_not_waited_for() -> None:
     ("squad", "spec", "message"),
     [
         pytest.param({"scaleDefinition": {}}, SPEC, "how many of them there are is not known", id="no count of squads"),
-        pytest.param(
-            {"instanceIdPath": ".spec.crews[].name", "scaleDefinition": {"replicasPath": ".spec.crews[].hands"}},
-            SPEC,
-            "how many of them there are is not known",
-            id="one for each instance, which may not be the pod's",
-        ),
-        pytest.param(
-            {"specDefinition": {"podTemplateSpecPath": ".spec.boat"}},
-            SPEC,
-            "how many of them there are is not known",
-            id="a count of pods",
-        ),
-        pytest.param(
-            {"scaleDefinition": {"replicasPath": "5"}}, SPEC, "cannot be divided among the 5 replicas", id="a wrong one"
-        ),
+        pytest.param({"instanceIdPath": ".spec.crews[].name",
+            "scaleDefinition": {"replicasPath": ".spec.crews[].hands"}}, SPEC,
+            "how many of them there are is not known", id="one for each instance, which may not be the pod's"),
+        pytest.param({"specDefinition": {"podTemplateSpecPath": ".spec.boat"}}, SPEC,
+            "how many of them there are is not known", id="a count of pods"),
+        pytest.param({"scaleDefinition": {"replicasPath": "5"}}, SPEC, "cannot be divided among the 5 replicas",
+            id="a wrong one"),
     ],
-)
+)  # fmt: skip
 def test_replica_of_unknown_size_is_error(squad: Raw, spec: Raw, message: str) -> None:
     selector = {"componentInstanceSelector": {"idPath": ".metadata.labels.crew"}} if "instanceIdPath" in squad else {}
     selector |= {"replicaSelector": {"keyPath": ".metadata.labels.squad"}}

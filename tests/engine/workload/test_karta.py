@@ -183,19 +183,13 @@ def test_karta_is_found_for_object() -> None:
 @rows(
     ("obj", "message"),
     [
-        pytest.param(
-            {"apiVersion": "batch/v2", "kind": "Job"},
-            r"did you mean GVK\(group='batch', version='v1', kind='Job'\) or",
-            id="another version",
-        ),
-        pytest.param(
-            {"apiVersion": "example.com/v1", "kind": "Zzz"},
-            r"and for no kind with a similar name. `Karta\.load` reads your own",
-            id="unknown",
-        ),
+        pytest.param({"apiVersion": "batch/v2", "kind": "Job"},
+            r"did you mean GVK\(group='batch', version='v1', kind='Job'\) or", id="another version"),
+        pytest.param({"apiVersion": "example.com/v1", "kind": "Zzz"},
+            r"and for no kind with a similar name. `Karta\.load` reads your own", id="unknown"),
         pytest.param({"apiVersion": "batch/v1"}, "kind", id="no kind at all"),
     ],
-)
+)  # fmt: skip
 def test_object_without_karta_is_error_with_candidates(obj: dict[str, Any], message: str) -> None:
     with pytest.raises(WorkloadError, match=message):
         Karta.for_object(obj)
@@ -221,15 +215,11 @@ JOB: dict[str, Any] = {
         pytest.param(lambda job: job.root.scale_to(3), 'a value for each instance, {"": …}, not int', id="one count"),
         pytest.param(lambda job: job.root.scale_to({3: 3}), 'there is no instance "3"', id="an id that is a number"),
         pytest.param(lambda job: job.with_references(3), "references are a list of objects, not int", id="a reference"),
-        pytest.param(
-            lambda job: job.karta.explain("ReviseComponents", JOB, components={"job": 8}),
-            'a whole number of replicas each, as [{"name": "worker", "replicas": 8}]',
-            id="components by name",
-        ),
+        pytest.param(lambda job: job.karta.explain("ReviseComponents", JOB, components={"job": 8}),
+            'a whole number of replicas each, as [{"name": "worker", "replicas": 8}]', id="components by name"),
         pytest.param(lambda job: job.karta.answers([JOB]), "an object is a dict", id="answers about a list"),
-        pytest.param(
-            lambda job: job.karta.explain("InterpretHealth", OTHER), "the object is a apps/v1", id="another kind"
-        ),
+        pytest.param(lambda job: job.karta.explain("InterpretHealth", OTHER), "the object is a apps/v1",
+            id="another kind"),
         pytest.param(lambda _: WorkloadTree.build(WRONG), "a Workload(karta, object), not str", id="no workload"),
         *(
             pytest.param(
@@ -242,32 +232,18 @@ JOB: dict[str, Any] = {
                 (-1, "replicas are a whole number from 0, not -1"),
             )
         ),
-        pytest.param(
-            lambda job: job.karta.explain("replica", JOB), "there are: InterpretReplica, ", id="a word for an operation"
-        ),
+        pytest.param(lambda job: job.karta.explain("replica", JOB), "there are: InterpretReplica, ",
+            id="a word for an operation"),
         pytest.param(lambda job: job.attribute(JOB), "pods are a list of objects, not dict", id="one pod"),
-        pytest.param(
-            lambda job: job.root.update_pod_templates({"": {"containers": []}}),
-            "a pod template has its pod in spec",
-            id="an empty pod spec for a template",
-        ),
-        pytest.param(
-            lambda job: job.root.update_pod_specs({"": {}}),
-            "the definition has no such path to write to; it has podTemplateSpecPath",
-            id="another form of pods",
-        ),
-        pytest.param(
-            lambda job: job.karta.explain("AggregateStatus", JOB, statuses=[{"status": {}}]),
-            "statuses[0] has no clusterName",
-            id="a status of no cluster",
-        ),
-        pytest.param(
-            lambda job: job.karta.explain(
-                "AggregateStatus", JOB, statuses=[{"clusterName": "a"}, {"clusterName": "a"}]
-            ),
-            "statuses[1] is a second one of a: each cluster has one",
-            id="two statuses of one cluster",
-        ),
+        pytest.param(lambda job: job.root.update_pod_templates({"": {"containers": []}}),
+            "a pod template has its pod in spec", id="an empty pod spec for a template"),
+        pytest.param(lambda job: job.root.update_pod_specs({"": {}}),
+            "the definition has no such path to write to; it has podTemplateSpecPath", id="another form of pods"),
+        pytest.param(lambda job: job.karta.explain("AggregateStatus", JOB, statuses=[{"status": {}}]),
+            "statuses[0] has no clusterName", id="a status of no cluster"),
+        pytest.param(lambda job: job.karta.explain("AggregateStatus", JOB,
+            statuses=[{"clusterName": "a"}, {"clusterName": "a"}]),
+            "statuses[1] is a second one of a: each cluster has one", id="two statuses of one cluster"),
         *(
             pytest.param(
                 lambda job, operation=operation, more=more: job.karta.explain(operation, JOB, **more),
@@ -291,31 +267,16 @@ JOB: dict[str, Any] = {
             )
             for field in ("name", "namespace")
         ),
-        pytest.param(
-            lambda job: job.karta.explain("Retain", JOB, observed=OTHER),
-            "the object is a apps/v1",
-            id="an observed object of another kind",
-        ),
-        pytest.param(
-            lambda job: job.karta.explain("AggregateStatus", JOB, statuses=3),
-            "statuses are a list of objects, not int",
-            id="a number for statuses",
-        ),
-        pytest.param(
-            lambda job: job.verify([POD], crd=JOB),
-            "of kind CustomResourceDefinition, not Job",
-            id="the object as a CRD",
-        ),
-        pytest.param(
-            lambda job: job.verify([POD], crd={"spec": {"names": {"kind": "RayJob"}}}),
-            "the CRD is of the kind RayJob, but the Karta is for batch/v1, Kind=Job",
-            id="the CRD of another kind",
-        ),
-        pytest.param(
-            lambda job: job.minimum_members("job", "jbo"),
-            'component job: there is no instance "jbo"; its only instance is called ""',
-            id="no such instance",
-        ),
+        pytest.param(lambda job: job.karta.explain("Retain", JOB, observed=OTHER), "the object is a apps/v1",
+            id="an observed object of another kind"),
+        pytest.param(lambda job: job.karta.explain("AggregateStatus", JOB, statuses=3),
+            "statuses are a list of objects, not int", id="a number for statuses"),
+        pytest.param(lambda job: job.verify([POD], crd=JOB), "of kind CustomResourceDefinition, not Job",
+            id="the object as a CRD"),
+        pytest.param(lambda job: job.verify([POD], crd={"spec": {"names": {"kind": "RayJob"}}}),
+            "the CRD is of the kind RayJob, but the Karta is for batch/v1, Kind=Job", id="the CRD of another kind"),
+        pytest.param(lambda job: job.minimum_members("job", "jbo"),
+            'component job: there is no instance "jbo"; its only instance is called ""', id="no such instance"),
         *(
             pytest.param(
                 lambda job, spec=spec: job.root.update_pod_templates({"": {"spec": spec}}),
@@ -330,13 +291,10 @@ JOB: dict[str, Any] = {
                 ),
             )
         ),
-        pytest.param(
-            lambda job: job.root.update_fragmented_pod_specs({"": 3}),
-            "give a FragmentedPodSpec for an instance, not int",
-            id="a number for pieces",
-        ),
+        pytest.param(lambda job: job.root.update_fragmented_pod_specs({"": 3}),
+            "give a FragmentedPodSpec for an instance, not int", id="a number for pieces"),
     ],
-)
+)  # fmt: skip
 def test_wrong_type_is_a_workload_error(ask: Callable[[Any], object], message: str) -> None:
     with pytest.raises(WorkloadError) as caught:
         ask(Workload(Karta.for_object(JOB), JOB))

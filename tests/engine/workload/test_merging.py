@@ -20,41 +20,22 @@ from tests.support.rows import rows
         pytest.param(None, {"hostname": "a"}, "PodSpec", {"hostname": "a"}, id="what is not there is made"),
         pytest.param(None, {}, "PodSpec", {}, id="even empty"),
         pytest.param("x", {"hostname": "a"}, "PodSpec", {"hostname": "a"}, id="another type makes way"),
-        pytest.param(
-            {"labels": {"a": "1", "b": "2"}},
-            {"labels": {"a": "2"}},
-            "ObjectMeta",
-            {"labels": {"a": "2"}},
-            id="labels as given",
-        ),
-        pytest.param(
-            {"spec": {"nodeName": "x", "extra": 1}, "own": 2},
-            {"spec": {"hostname": "h"}},
-            "PodTemplateSpec",
-            {"spec": {"extra": 1, "hostname": "h"}, "own": 2},
-            id="at every level",
-        ),
-        pytest.param(
-            [{"name": "a", "gpus": 1, "image": "x"}, {"name": "b", "gpus": 2}],
-            [{"name": "b"}, {"name": "c"}, {"name": "a", "image": "y"}],
-            "[]Container",
+        pytest.param({"labels": {"a": "1", "b": "2"}}, {"labels": {"a": "2"}}, "ObjectMeta", {"labels": {"a": "2"}},
+            id="labels as given"),
+        pytest.param({"spec": {"nodeName": "x", "extra": 1}, "own": 2}, {"spec": {"hostname": "h"}}, "PodTemplateSpec",
+            {"spec": {"extra": 1, "hostname": "h"}, "own": 2}, id="at every level"),
+        pytest.param([{"name": "a", "gpus": 1, "image": "x"}, {"name": "b", "gpus": 2}],
+            [{"name": "b"}, {"name": "c"}, {"name": "a", "image": "y"}], "[]Container",
             [{"name": "b", "gpus": 2}, {"name": "c"}, {"name": "a", "gpus": 1, "image": "y"}],
-            id="containers keep what is theirs, whatever their order",
-        ),
+            id="containers keep what is theirs, whatever their order"),
         pytest.param([{"name": "a"}, {"name": "b"}], [{"name": "b"}], "[]Container", [{"name": "b"}], id="or go"),
         pytest.param([{"name": "a", "x": 1}], [], "[]Container", [], id="an empty list clears"),
-        pytest.param(
-            [{"x": 1}], [{"image": "i"}], "[]Container", [{"image": "i"}], id="nameless ones are not the same"
-        ),
-        pytest.param(
-            {"resources": {"limits": {"cpu": 1}, "dial": 1}},
-            {"resources": {"requests": {"cpu": 2}}},
-            "PodSpec",
-            {"resources": {"dial": 1, "requests": {"cpu": 2}}},
-            id="resources",
-        ),
+        pytest.param([{"x": 1}], [{"image": "i"}], "[]Container", [{"image": "i"}],
+            id="nameless ones are not the same"),
+        pytest.param({"resources": {"limits": {"cpu": 1}, "dial": 1}}, {"resources": {"requests": {"cpu": 2}}},
+            "PodSpec", {"resources": {"dial": 1, "requests": {"cpu": 2}}}, id="resources"),
     ],
-)
+)  # fmt: skip
 def test_merge_takes_known_fields_of_new_value(old: Any, new: Any, go_type: str, expected: Any) -> None:
     assert merge(old, new, go_type) == expected
 

@@ -116,41 +116,25 @@ def test_pieces_are_written_together(make: Make) -> None:
 @rows(
     ("spec", "error", "message"),
     [
-        pytest.param(
-            FragmentedPodSpec(container={"name": "m"}, image="x"),
-            PathNotWritableError,
-            r"containerPath .* overlaps spec.docks.a.main.image of imagePath",
-            id="a piece within another one",
-        ),
-        pytest.param(
-            FragmentedPodSpec(priority_class_name="high", scheduler_name="kai"),
-            PathNotWritableError,
-            "priorityClassNamePath .* computed",
-            id="a computed piece",
-        ),
-        pytest.param(
-            FragmentedPodSpec(node_affinity={}, scheduler_name="kai"),
-            PathNotWritableError,
-            "nodeAffinityPath: the definition has no such path",
-            id="a piece without a path",
-        ),
+        pytest.param(FragmentedPodSpec(container={"name": "m"}, image="x"), PathNotWritableError,
+            r"containerPath .* overlaps spec.docks.a.main.image of imagePath", id="a piece within another one"),
+        pytest.param(FragmentedPodSpec(priority_class_name="high", scheduler_name="kai"), PathNotWritableError,
+            "priorityClassNamePath .* computed", id="a computed piece"),
+        pytest.param(FragmentedPodSpec(node_affinity={}, scheduler_name="kai"), PathNotWritableError,
+            "nodeAffinityPath: the definition has no such path", id="a piece without a path"),
         pytest.param(
             FragmentedPodSpec(labels=[]),  # type: ignore[arg-type] # the wrong type is the point
             WorkloadError,
             "labelsPath: the new value must be an object, not list",
             id="a piece of another type",
         ),
-        pytest.param(
-            FragmentedPodSpec(container={"resources": {"requests": {"cpu": "1 core"}}}),
-            WorkloadError,
+        pytest.param(FragmentedPodSpec(container={"resources": {"requests": {"cpu": "1 core"}}}), WorkloadError,
             'containerPath: the new value cannot be stored: .*cpu: "1 core" is not a quantity',
-            id="a unit that Kubernetes does not have",
-        ),
-        pytest.param(
-            FragmentedPodSpec(containers=[{"name": ("a",)}]), WorkloadError, "type tuple", id="what JSON does not have"
-        ),
+            id="a unit that Kubernetes does not have"),
+        pytest.param(FragmentedPodSpec(containers=[{"name": ("a",)}]), WorkloadError, "type tuple",
+            id="what JSON does not have"),
     ],
-)
+)  # fmt: skip
 def test_c22_one_piece_that_cannot_be_written_keeps_all_from_it(
     make: Make, spec: FragmentedPodSpec, error: type[Exception], message: str
 ) -> None:
@@ -231,29 +215,17 @@ def test_pieces_of_spec_and_metadata_in_one_object_are_written_together(make: Ma
 @rows(
     ("definition", "workload_spec", "spec", "message"),
     [
-        pytest.param(
-            "Orchestra",
+        pytest.param("Orchestra",
             {"sections": [{"name": "a", "template": {"spec": {"containers": [{"name": "b"}, {"name": "c"}]}}}]},
-            FragmentedPodSpec(image="d"),
-            "imagePath: the pods have other than one container; write containers",
-            id="nobody can say which container gets the image",
-        ),
-        pytest.param(
-            "Orchestra",
-            {"sections": [{"name": "a"}]},
-            FragmentedPodSpec(scheduler_name="kai"),
-            "the workload has no pods of a to change",
-            id="a scheduler alone is no pod",
-        ),
-        pytest.param(
-            "Orchestra",
-            sections("a"),
+            FragmentedPodSpec(image="d"), "imagePath: the pods have other than one container; write containers",
+            id="nobody can say which container gets the image"),
+        pytest.param("Orchestra", {"sections": [{"name": "a"}]}, FragmentedPodSpec(scheduler_name="kai"),
+            "the workload has no pods of a to change", id="a scheduler alone is no pod"),
+        pytest.param("Orchestra", sections("a"),
             FragmentedPodSpec(image="b", containers=[{"name": "main", "image": "c"}]),
-            "containersPath .*overlaps|podTemplateSpecPath .*overlaps",
-            id="an image within the containers",
-        ),
+            "containersPath .*overlaps|podTemplateSpecPath .*overlaps", id="an image within the containers"),
     ],
-)
+)  # fmt: skip
 def test_piece_of_whole_pods_that_cannot_be_written_changes_nothing(
     make: Make, definition: str, workload_spec: dict[str, Any], spec: FragmentedPodSpec, message: str
 ) -> None:
@@ -270,16 +242,12 @@ def test_piece_of_whole_pods_that_cannot_be_written_changes_nothing(
         pytest.param({"status": {}}, "would change status", id="what is reported"),
         pytest.param({"metadata": {"name": "other"}}, "would change metadata.name", id="another name"),
         pytest.param({"metadata": {"name": "toy", "namespace": "a"}}, "would change metadata.uid", id="another object"),
-        pytest.param(
-            {"metadata": {"name": "toy", "namespace": "b", "uid": "1"}},
-            "would change metadata.namespace",
-            id="another namespace",
-        ),
-        pytest.param(
-            {"metadata": {"name": "toy", "uid": "1"}}, "would change metadata.namespace", id="a namespace left out"
-        ),
+        pytest.param({"metadata": {"name": "toy", "namespace": "b", "uid": "1"}}, "would change metadata.namespace",
+            id="another namespace"),
+        pytest.param({"metadata": {"name": "toy", "uid": "1"}}, "would change metadata.namespace",
+            id="a namespace left out"),
     ],
-)
+)  # fmt: skip
 def test_pod_keeps_its_identity(make: Make, new: dict[str, Any], message: str) -> None:
     metadata = {"name": "toy", "namespace": "a", "uid": "1"}
     workload = make("Pod", {"nodeName": "n"}, metadata=metadata, status={"phase": "Running"})
@@ -303,39 +271,23 @@ def with_templates(make: Make, raw: Raw, expression: str, spec: dict[str, Any]) 
 @rows(
     ("expression", "error", "message"),
     [
-        pytest.param(
-            ".spec.sections[] | {spec: .template.spec}",
-            PathNotWritableError,
-            "result 1 is computed",
-            id="C20 a new object",
-        ),
+        pytest.param(".spec.sections[] | {spec: .template.spec}", PathNotWritableError, "result 1 is computed",
+            id="C20 a new object"),
         pytest.param(".spec.sections[:2][] | .template", PathNotWritableError, "computed", id="a slice"),
-        pytest.param(
-            ".spec.sections | map(.template) | reverse | .[]", PathNotWritableError, "computed", id="another order"
-        ),
-        pytest.param(
-            ".spec.sections[0, 0].template", PathNotWritableError, r"overlaps spec.sections\[0\]", id="one place twice"
-        ),
-        pytest.param(
-            '.spec.sections[] | select(.template.spec.containers[0].image == "a") | .template',
-            WriteVerificationError,
-            "finds other instances after the change",
-            id="a place that the written value hides",
-        ),
-        pytest.param(
-            '.spec.sections[] | if .template.spec.containers[0].image == "b" then {} else .template end',
-            WriteVerificationError,
-            r"does not read spec.sections\[0\].template back",
-            id="a place that the written value makes another one",
-        ),
-        pytest.param(
-            ".spec.sections[] | .template | if .spec.nodeName then . else .own.none end",
-            WriteVerificationError,
-            "fails after the change",
-            id="a place that cannot be read any more",
-        ),
+        pytest.param(".spec.sections | map(.template) | reverse | .[]", PathNotWritableError, "computed",
+            id="another order"),
+        pytest.param(".spec.sections[0, 0].template", PathNotWritableError, r"overlaps spec.sections\[0\]",
+            id="one place twice"),
+        pytest.param('.spec.sections[] | select(.template.spec.containers[0].image == "a") | .template',
+            WriteVerificationError, "finds other instances after the change",
+            id="a place that the written value hides"),
+        pytest.param('.spec.sections[] | if .template.spec.containers[0].image == "b" then {} else .template end',
+            WriteVerificationError, r"does not read spec.sections\[0\].template back",
+            id="a place that the written value makes another one"),
+        pytest.param(".spec.sections[] | .template | if .spec.nodeName then . else .own.none end",
+            WriteVerificationError, "fails after the change", id="a place that cannot be read any more"),
     ],
-)
+)  # fmt: skip
 def test_places_that_do_not_hold_what_is_written_are_refused(
     make: Make, raw: Raw, expression: str, error: type[Exception], message: str
 ) -> None:

@@ -177,40 +177,21 @@ def test_closing_does_not_end_the_use_of_queries() -> None:
         pytest.param(".a // .b // 1", {"b": 2}, 3, 0, {"b": 3}, id="second choice"),
         pytest.param("(.a // 1) * (.b // 1)", {"b": 4}, 8, 0, {"a": 2, "b": 4}, id="product"),
         pytest.param(".spec.x.replicas", {"spec": {}}, 0, 0, {"spec": {"x": {"replicas": 0}}}, id="to zero"),
-        pytest.param(
-            LWS,
-            {"spec": {"replicas": 2, "leaderWorkerTemplate": {"size": 4}}},
-            9,
-            0,
-            {"spec": {"replicas": 3, "leaderWorkerTemplate": {"size": 4}}},
-            id="workers of a LeaderWorkerSet",
-        ),
-        pytest.param(
-            JOB_SET,
-            {"spec": {"replicatedJobs": [{}, {"replicas": 2, "template": {"spec": {"parallelism": 3}}}]}},
-            9,
-            1,
+        pytest.param(LWS, {"spec": {"replicas": 2, "leaderWorkerTemplate": {"size": 4}}}, 9, 0,
+            {"spec": {"replicas": 3, "leaderWorkerTemplate": {"size": 4}}}, id="workers of a LeaderWorkerSet"),
+        pytest.param(JOB_SET,
+            {"spec": {"replicatedJobs": [{}, {"replicas": 2, "template": {"spec": {"parallelism": 3}}}]}}, 9, 1,
             {"spec": {"replicatedJobs": [{}, {"replicas": 3, "template": {"spec": {"parallelism": 3}}}]}},
-            id="pods of a JobSet",
-        ),
-        pytest.param(
-            RAY,
-            {"spec": {"workerGroupSpecs": [{"suspend": True}, {"replicas": 1, "numOfHosts": 2, "maxReplicas": 5}]}},
-            8,
-            1,
-            {"spec": {"workerGroupSpecs": [{"suspend": True}, {"replicas": 4, "numOfHosts": 2, "maxReplicas": 5}]}},
-            id="workers of a RayCluster",
-        ),
-        pytest.param(
-            ".spec.services | to_entries[] | .value.replicas // 1",
-            {"spec": {"services": {"b": {}, "a": {"x": 1}}}},
-            2,
-            0,
-            {"spec": {"services": {"b": {}, "a": {"x": 1, "replicas": 2}}}},
-            id="a service by its name",
-        ),
+            id="pods of a JobSet"),
+        pytest.param(RAY,
+            {"spec": {"workerGroupSpecs": [{"suspend": True}, {"replicas": 1, "numOfHosts": 2, "maxReplicas": 5}]}}, 8,
+            1, {"spec": {"workerGroupSpecs": [{"suspend": True}, {"replicas": 4, "numOfHosts": 2, "maxReplicas": 5}]}},
+            id="workers of a RayCluster"),
+        pytest.param(".spec.services | to_entries[] | .value.replicas // 1",
+            {"spec": {"services": {"b": {}, "a": {"x": 1}}}}, 2, 0,
+            {"spec": {"services": {"b": {}, "a": {"x": 1, "replicas": 2}}}}, id="a service by its name"),
     ],
-)
+)  # fmt: skip
 def test_write_a_number(text: str, value: JSON, number: int, index: int, expected: JSON) -> None:
     before = copy.deepcopy(value)
     query = Query.compile(text)

@@ -25,12 +25,8 @@ def _script(operation: str, body: str, parameters: str = "obj") -> Script:
 @rows(
     ("script", "arguments", "expected"),
     [
-        pytest.param(
-            _script("InterpretReplica", "return obj.spec.parallelism"),
-            {},
-            {"replica": 3, "requires": None},
-            id="replicas without requirements",
-        ),
+        pytest.param(_script("InterpretReplica", "return obj.spec.parallelism"), {}, {"replica": 3, "requires": None},
+            id="replicas without requirements"),
         pytest.param(
             _script(
                 "InterpretReplica",
@@ -41,24 +37,15 @@ def _script(operation: str, body: str, parameters: str = "obj") -> Script:
             {"replica": 1, "requires": {"resourceRequest": {"cpu": "500m", "memory": "2Gi"}}},
             id="replicas with requirements of the kube library",
         ),
-        pytest.param(
-            _script("InterpretComponent", 'return {{name = "crawler", replicas = obj.spec.parallelism}}'),
-            {},
-            {"components": [{"name": "crawler", "replicas": 3}]},
-            id="components",
-        ),
-        pytest.param(
-            _script("ReviseReplica", "obj.spec.parallelism = n return obj", "obj, n"),
-            {"replicas": 5},
+        pytest.param(_script("InterpretComponent", 'return {{name = "crawler", replicas = obj.spec.parallelism}}'), {},
+            {"components": [{"name": "crawler", "replicas": 3}]}, id="components"),
+        pytest.param(_script("ReviseReplica", "obj.spec.parallelism = n return obj", "obj, n"), {"replicas": 5},
             {"revised": {**_JOB, "spec": {**_JOB["spec"], "parallelism": 5}}},
-            id="a revised object keeps what was empty in it",
-        ),
-        pytest.param(
-            _script("Retain", "desired.spec.hosts = observed.spec.hosts return desired", "desired, observed"),
+            id="a revised object keeps what was empty in it"),
+        pytest.param(_script("Retain", "desired.spec.hosts = observed.spec.hosts return desired", "desired, observed"),
             {"observed": {**_JOB, "spec": {"hosts": {"a": 1, "b": {}}}}},
             {"retained": {**_JOB, "spec": {**_JOB["spec"], "hosts": {"a": 1, "b": {}}}}},
-            id="a retained object keeps what was empty in either",
-        ),
+            id="a retained object keeps what was empty in either"),
         pytest.param(
             _script("AggregateStatus", "obj.status = {clusters = #items, last = items[2]} return obj", "obj, items"),
             {"items": ({"clusterName": "a"}, {"clusterName": "b", "status": {"x": None, "y": {}}})},
@@ -86,22 +73,16 @@ def _script(operation: str, body: str, parameters: str = "obj") -> Script:
             },
             id="no items are nil",
         ),
-        pytest.param(
-            _script("AggregateStatus", "return {kind = type(items), status = {number = #items}}", "obj, items"),
-            {"items": ()},
-            {"aggregatedStatus": {"kind": "table", "status": {"number": 0}}},
-            id="an empty list of items is a table",
-        ),
+        pytest.param(_script("AggregateStatus", "return {kind = type(items), status = {number = #items}}",
+            "obj, items"), {"items": ()}, {"aggregatedStatus": {"kind": "table", "status": {"number": 0}}},
+            id="an empty list of items is a table"),
         pytest.param(_script("InterpretStatus", "return {}"), {}, {"status": {}}, id="an empty status"),
         pytest.param(_script("InterpretHealth", "return obj.spec.parallelism > 2"), {}, {"healthy": True}, id="health"),
-        pytest.param(
-            _script("InterpretHealth", 'return require("karta").interpretHealth(obj)'),
-            {"own": {"interpretHealth": lambda obj: (obj["kind"] == "Crawl",)}},
-            {"healthy": True},
-            id="the definition's own answer",
-        ),
+        pytest.param(_script("InterpretHealth", 'return require("karta").interpretHealth(obj)'),
+            {"own": {"interpretHealth": lambda obj: (obj["kind"] == "Crawl",)}}, {"healthy": True},
+            id="the definition's own answer"),
     ],
-)
+)  # fmt: skip
 def test_answers(script: Script, arguments: dict[str, Any], expected: dict[str, Any]) -> None:
     assert answer((script,), object=_JOB, **arguments) == expected
 
@@ -133,31 +114,16 @@ def test_refused_dependency_refuses_all() -> None:
 @rows(
     ("script", "error", "message", "line"),
     [
-        pytest.param(
-            _script("InterpretHealth", "if false then return true end"),
-            LuaRunError,
-            "result type 0 is not bool",
-            0,
-            id="falling off the end",
-        ),
-        pytest.param(
-            Script("InterpretHealth", "function Interprethealth() end", "crawl"),
-            LuaRunError,
-            "not found function InterpretHealth",
-            0,
-            id="another function",
-        ),
+        pytest.param(_script("InterpretHealth", "if false then return true end"), LuaRunError,
+            "result type 0 is not bool", 0, id="falling off the end"),
+        pytest.param(Script("InterpretHealth", "function Interprethealth() end", "crawl"), LuaRunError,
+            "not found function InterpretHealth", 0, id="another function"),
         pytest.param(_script("InterpretHealth", "return obj.status.ready"), LuaRunError, "nil", 2, id="no status"),
         pytest.param(_script("InterpretHealth", "return ready ="), LuaSyntaxError, "=", 2, id="no Lua"),
-        pytest.param(
-            _script("InterpretHealth", 'return require("kube").resourceAdd(1) == "1"'),
-            LuaRunError,
-            r"bad argument #1 to resourceAdd \(string expected, got number\)",
-            2,
-            id="the kube library refuses",
-        ),
+        pytest.param(_script("InterpretHealth", 'return require("kube").resourceAdd(1) == "1"'), LuaRunError,
+            r"bad argument #1 to resourceAdd \(string expected, got number\)", 2, id="the kube library refuses"),
     ],
-)
+)  # fmt: skip
 def test_refused(script: Script, error: type[Exception], message: str, line: int) -> None:
     with pytest.raises(error, match=message) as refused:
         answer((script,), object=_JOB)

@@ -88,22 +88,17 @@ def test_folded_script_has_lines_of_the_file() -> None:
     [
         pytest.param("target: {apiVersion: apps/v1}", ("5:11", "no-target", "spec.target.kind"), id="no kind"),
         pytest.param("target: {kind: Deployment}", ("5:11", "no-target", "spec.target.apiVersion"), id="no apiVersion"),
-        pytest.param(
-            "target: {kind: D, apiVersion: a/b/c}", ("5:33", "no-target", "spec.target.apiVersion"), id="no version"
-        ),
-        pytest.param(
-            "target: {kind: D, apiVersion: example.io}",
-            ("5:33", "no-target", "spec.target.apiVersion"),
-            id="a group without a version",
-        ),
-        pytest.param(
-            "target: {kind: [], apiVersion: v1}", ("5:18", "no-target", "spec.target.kind"), id="a wrong type"
-        ),
+        pytest.param("target: {kind: D, apiVersion: a/b/c}", ("5:33", "no-target", "spec.target.apiVersion"),
+            id="no version"),
+        pytest.param("target: {kind: D, apiVersion: example.io}", ("5:33", "no-target", "spec.target.apiVersion"),
+            id="a group without a version"),
+        pytest.param("target: {kind: [], apiVersion: v1}", ("5:18", "no-target", "spec.target.kind"),
+            id="a wrong type"),
         pytest.param("target: Deployment", ("5:11", "no-target", "spec.target"), id="a name in place of a target"),
         pytest.param("target: [Deployment]", ("5:11", "no-target", "spec.target"), id="a list in place of a target"),
         pytest.param("tarjet: {}", ("5:11", "unknown-field", "spec.tarjet"), id="a misspelt target"),
     ],
-)
+)  # fmt: skip
 def test_without_a_target_no_script_is_used(text: str, expected: tuple[str, str, str]) -> None:
     loaded = _load(_HEAD.replace("target: {apiVersion: apps/v1, kind: Deployment}", text) + _HEALTH)
 
@@ -124,44 +119,28 @@ def test_target_may_have_a_kind_in_small_letters() -> None:  # as a CRD may, whi
     [
         pytest.param("    {}\n", "7:5 warning no-scripts spec.customizations", id="an empty mapping"),
         pytest.param("    []\n", "7:5 error schema spec.customizations", id="a list"),
-        pytest.param(
-            "    healthInterpretaton: {}\n",
-            "7:26 error unknown-field spec.customizations.healthInterpretaton",
-            id="a misspelt operation",
-        ),
-        pytest.param(
-            "    retention:\n", "7:5 warning no-scripts spec.customizations", id="null is nothing, as for Karmada"
-        ),
-        pytest.param(
-            "    retention: function\n",
-            "7:16 error schema spec.customizations.retention",
-            id="a script in the wrong place",
-        ),
-        pytest.param(
-            "    retention: {}\n", "7:16 error schema spec.customizations.retention", id="an operation without a script"
-        ),
-        pytest.param(
-            "    retention: {luaScript: 1}\n",
-            "7:16 error schema spec.customizations.retention",
-            id="a script that is not a text",
-        ),
-        pytest.param(
-            '    retention: {luaScript: ""}\n',
+        pytest.param("    healthInterpretaton: {}\n",
+            "7:26 error unknown-field spec.customizations.healthInterpretaton", id="a misspelt operation"),
+        pytest.param("    retention:\n", "7:5 warning no-scripts spec.customizations",
+            id="null is nothing, as for Karmada"),
+        pytest.param("    retention: function\n", "7:16 error schema spec.customizations.retention",
+            id="a script in the wrong place"),
+        pytest.param("    retention: {}\n", "7:16 error schema spec.customizations.retention",
+            id="an operation without a script"),
+        pytest.param("    retention: {luaScript: 1}\n", "7:16 error schema spec.customizations.retention",
+            id="a script that is not a text"),
+        pytest.param('    retention: {luaScript: ""}\n',
             "7:28 warning empty-script spec.customizations.retention.luaScript",
-            id="an empty script, which Karmada takes for none",
-        ),
-        pytest.param(
-            "    retention: {luaScript: 'function Retain(a, b) end', lua: x}\n",
-            "7:62 error unknown-field spec.customizations.retention.lua",
-            id="a field next to the script",
-        ),
+            id="an empty script, which Karmada takes for none"),
+        pytest.param("    retention: {luaScript: 'function Retain(a, b) end', lua: x}\n",
+            "7:62 error unknown-field spec.customizations.retention.lua", id="a field next to the script"),
         pytest.param(
             "    retention:\n      luaScript: |\n        function Retain(a, b)\n          retrun a\n        end\n",
             "10:11 error lua-syntax spec.customizations.retention.luaScript",
             id="a syntax error has its line of the file",
         ),
     ],
-)
+)  # fmt: skip
 def test_customization_findings_about_scripts(text: str, expected: str) -> None:
     shown = [" ".join(_shown(finding)) for finding in _load(_HEAD + text).findings]
 

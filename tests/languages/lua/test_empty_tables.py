@@ -23,35 +23,25 @@ _NESTED: Any = {"spec": {"template": {"volumes": [{"name": "a", "emptyDir": {}}]
         pytest.param({"a": {"b": []}}, [], {"a": {}}, id="what becomes empty stays"),
         pytest.param({"a": []}, [{"a": {"b": 1}}], {}, id="an object that has lost its fields was not empty"),
         pytest.param({"a": []}, [{"a": None}], {}, id="null is not empty"),
-        pytest.param(
-            {"a": []}, [{"a": []}, {"a": {}}], {"a": {}}, id="an object in one and a list in the other: object"
-        ),
+        pytest.param({"a": []}, [{"a": []}, {"a": {}}], {"a": {}},
+            id="an object in one and a list in the other: object"),
         pytest.param({"a": []}, [{}, {"a": []}], {"a": []}, id="the second reference counts too"),
-        pytest.param(
-            {"l": [{"x": []}, {"x": []}]}, [{"l": [{"x": {}}]}], {"l": [{"x": {}}, {"x": {}}]}, id="any index will do"
-        ),
-        pytest.param(
-            {"l": [{"x": []}, {"x": []}]},
-            [{"l": [{"x": {}}, {"x": []}]}],
-            {"l": [{"x": {}}, {"x": {}}]},
-            id="so one empty object in a list of objects makes objects of all",
-        ),
+        pytest.param({"l": [{"x": []}, {"x": []}]}, [{"l": [{"x": {}}]}], {"l": [{"x": {}}, {"x": {}}]},
+            id="any index will do"),
+        pytest.param({"l": [{"x": []}, {"x": []}]}, [{"l": [{"x": {}}, {"x": []}]}], {"l": [{"x": {}}, {"x": {}}]},
+            id="so one empty object in a list of objects makes objects of all"),
         pytest.param({"l": []}, [{"l": [{}]}], {"l": {}}, id="an empty element has the place of its list"),
         pytest.param({"l": [[], 1]}, [{"l": [[]]}], {"l": [[], 1]}, id="and stays by the same rule"),
         pytest.param({"l": [[], 1, {}, 2, []]}, [], {"l": [1, 2]}, id="all empty elements go, no others"),
         pytest.param({"l": [[], {"a": []}]}, [], {"l": [{}]}, id="also next to one that loses a field"),
-        pytest.param(
-            {"m": {"app.kubernetes.io/a:b": []}},
-            [{"m": {"app.kubernetes.io/a:b": {}}}],
-            {"m": {"app.kubernetes.io/a:b": {}}},
-            id="dots and colons belong to the key",
-        ),
+        pytest.param({"m": {"app.kubernetes.io/a:b": []}}, [{"m": {"app.kubernetes.io/a:b": {}}}],
+            {"m": {"app.kubernetes.io/a:b": {}}}, id="dots and colons belong to the key"),
         pytest.param({"a.b": []}, [{"a": {"b": {}}}], {}, id="and are no path"),
         pytest.param({"m": {"a*": []}}, [{"m": {"a*": {}}}], {"m": {"a*": {}}}, id="a star is a key as any other"),
         pytest.param({"a": "{}", "b": "[]"}, [], {"a": "{}", "b": "[]"}, id="strings are left alone"),
         pytest.param({"a": 2**70, "b": []}, [], {"a": 2**70}, id="so are numbers that JSON writers refuse"),
     ],
-)
+)  # fmt: skip
 def test_mends(value: Any, references: list[Any], mended: Any) -> None:
     assert restore_empty_tables(value, references) == mended
 

@@ -70,26 +70,17 @@ def test_get_resource_quantity(text: str | None, number: float) -> None:
         pytest.param({}, None, id="an empty template asks for nothing"),
         pytest.param([], None, id="whichever way it comes"),
         pytest.param(_asking(limits={"cpu": 2}), {"resourceRequest": {"cpu": "2"}}, id="a number, a limit"),
-        pytest.param(
-            {"Spec": {"CONTAINERS": [{"Resources": {"requests": {"memory": "1.5Gi", "cpu": "0.5"}}}]}},
-            {"resourceRequest": {"cpu": "500m", "memory": "1536Mi"}},
-            id="fields in any case",
-        ),
+        pytest.param({"Spec": {"CONTAINERS": [{"Resources": {"requests": {"memory": "1.5Gi", "cpu": "0.5"}}}]}},
+            {"resourceRequest": {"cpu": "500m", "memory": "1536Mi"}}, id="fields in any case"),
         pytest.param(_asking(requests={"foo": "1", "storage": "1Gi"}), None, id="resources that are not counted"),
         pytest.param(_asking(requests=[], limits={}), None, id="empty tables are no resources"),
-        pytest.param(
-            _pod(containers=[[], {"resources": {"requests": {"cpu": "1"}}}, {}]),
-            {"resourceRequest": {"cpu": "1"}},
-            id="empty elements are no containers",
-        ),
-        pytest.param(
-            _pod(nodeSelector={"disk": "ssd"}, tolerations=[{"key": "gpu", "value": "", "colour": "blue"}]),
+        pytest.param(_pod(containers=[[], {"resources": {"requests": {"cpu": "1"}}}, {}]),
+            {"resourceRequest": {"cpu": "1"}}, id="empty elements are no containers"),
+        pytest.param(_pod(nodeSelector={"disk": "ssd"}, tolerations=[{"key": "gpu", "value": "", "colour": "blue"}]),
             {"nodeClaim": {"nodeSelector": {"disk": "ssd"}, "tolerations": [{"key": "gpu"}]}},
-            id="a node claim has no unknown and no empty fields",
-        ),
-        pytest.param(
-            _pod(priorityClassName="high", resources={"requests": {"cpu": "1"}}), None, id="pod level resources do not"
-        ),
+            id="a node claim has no unknown and no empty fields"),
+        pytest.param(_pod(priorityClassName="high", resources={"requests": {"cpu": "1"}}), None,
+            id="pod level resources do not"),
         pytest.param({"spec": {"replicas": "many"}, "kind": 5}, None, id="unknown fields may have any type"),
         pytest.param(
             _pod(affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
@@ -145,51 +136,30 @@ def test_dependencies_without_a_namespace_have_none() -> None:
 @rows(
     ("function", "arguments", "message"),
     [
-        pytest.param(
-            "resourceAdd", (1,), "bad argument #1 to resourceAdd (string expected, got number)", id="a number"
-        ),
-        pytest.param(
-            "resourceAdd", ("1", {}), "bad argument #2 to resourceAdd (string expected, got table)", id="a table"
-        ),
+        pytest.param("resourceAdd", (1,), "bad argument #1 to resourceAdd (string expected, got number)",
+            id="a number"),
+        pytest.param("resourceAdd", ("1", {}), "bad argument #2 to resourceAdd (string expected, got table)",
+            id="a table"),
         pytest.param("resourceAdd", ("1x",), f"cannot parse '1x': {_SYNTAX}", id="an unknown letter"),
         pytest.param("resourceAdd", ("",), f"cannot parse '': {_SYNTAX}", id="an empty string"),
         pytest.param("resourceAdd", ("1KiB",), f"cannot parse '1KiB': {_SYNTAX}", id="bytes"),
         pytest.param("resourceAdd", ("1mi",), "cannot parse '1mi': unable to parse quantity's suffix", id="a small Mi"),
-        pytest.param(
-            "resourceAdd", ("Ei",), "cannot parse 'Ei': unable to parse numeric part of quantity", id="only a suffix"
-        ),
+        pytest.param("resourceAdd", ("Ei",), "cannot parse 'Ei': unable to parse numeric part of quantity",
+            id="only a suffix"),
         pytest.param("getResourceQuantity", (), "getResourceQuantity only accepts one argument", id="no quantity"),
-        pytest.param(
-            "getResourceQuantity", ("1", "2"), "getResourceQuantity only accepts one argument", id="two quantities"
-        ),
-        pytest.param(
-            "getResourceQuantity",
-            (True,),
-            "bad argument #1 to getResourceQuantity (string expected, got boolean)",
-            id="a boolean for a quantity",
-        ),
-        pytest.param(
-            "getResourceQuantity",
-            ("-1",),
-            "int approximation unexpectedly returned a negative value: -1",
-            id="less than nothing",
-        ),
-        pytest.param(
-            "getResourceQuantity",
-            ("1e309",),
-            "int approximation unexpectedly returned an infinite value: 1e309",
-            id="more than a float holds",
-        ),
+        pytest.param("getResourceQuantity", ("1", "2"), "getResourceQuantity only accepts one argument",
+            id="two quantities"),
+        pytest.param("getResourceQuantity", (True,),
+            "bad argument #1 to getResourceQuantity (string expected, got boolean)", id="a boolean for a quantity"),
+        pytest.param("getResourceQuantity", ("-1",), "int approximation unexpectedly returned a negative value: -1",
+            id="less than nothing"),
+        pytest.param("getResourceQuantity", ("1e309",),
+            "int approximation unexpectedly returned an infinite value: 1e309", id="more than a float holds"),
         pytest.param("accuratePodRequirements", (), "getPodRequirements only accepts one argument", id="no template"),
-        pytest.param(
-            "accuratePodRequirements", ({}, {}), "getPodRequirements only accepts one argument", id="two templates"
-        ),
-        pytest.param(
-            "accuratePodRequirements",
-            (None,),
-            "bad argument #1 to accuratePodRequirements (table expected, got nil)",
-            id="nil for a template",
-        ),
+        pytest.param("accuratePodRequirements", ({}, {}), "getPodRequirements only accepts one argument",
+            id="two templates"),
+        pytest.param("accuratePodRequirements", (None,),
+            "bad argument #1 to accuratePodRequirements (table expected, got nil)", id="nil for a template"),
         pytest.param(
             "accuratePodRequirements",
             (_pod(hostNetwork="yes"),),
@@ -212,18 +182,11 @@ def test_dependencies_without_a_namespace_have_none() -> None:
             id="a word for a quantity",
         ),
         pytest.param("getPodDependencies", ({},), "getPodDependencies only accepts two argument", id="no namespace"),
-        pytest.param(
-            "getPodDependencies",
-            ("x", "team"),
-            "bad argument #1 to getPodDependencies (table expected, got string)",
-            id="a string for a template",
-        ),
-        pytest.param(
-            "getPodDependencies",
-            ({"spec": 5}, {}),
+        pytest.param("getPodDependencies", ("x", "team"),
+            "bad argument #1 to getPodDependencies (table expected, got string)", id="a string for a template"),
+        pytest.param("getPodDependencies", ({"spec": 5}, {}),
             "bad argument #2 to getPodDependencies (string expected, got table)",
-            id="a table for a namespace, before the template is read",
-        ),
+            id="a table for a namespace, before the template is read"),
         pytest.param(
             "getPodDependencies",
             (_pod(volumes={"secret": {"secretName": "key"}}), "team"),
@@ -232,7 +195,7 @@ def test_dependencies_without_a_namespace_have_none() -> None:
             id="an object for a list",
         ),
     ],
-)
+)  # fmt: skip
 def test_refused(function: str, arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(LuaRunError) as refused:
         KUBE[function](*arguments)

@@ -49,32 +49,21 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
     ("script", "expected"),
     [
         pytest.param("function Retain(a, b)\n  retrun a\nend", [(2, "lua-syntax", "")], id="text that is not Lua"),
-        pytest.param(
-            "local function Retain(a, b) return a end", [(1, "missing-function", "Retain")], id="the function is local"
-        ),
-        pytest.param(
-            "function retain(a, b) return a end", [(1, "missing-function", "retain")], id="the function is misspelt"
-        ),
-        pytest.param(
-            "function Retain(a, b)\n  local x = a\n  x = b.spec and b.spec.x\n  return x\nend",
-            [(3, "kept-value", "x")],
-            id="a local that keeps its value in Karmada",
-        ),
-        pytest.param(
-            "function Retain(a, b)\n  local x = b.spec and b.spec.x\n  a = x and b or a\n  return a\nend",
-            [],
-            id="a new local and a value with or do not",
-        ),
+        pytest.param("local function Retain(a, b) return a end", [(1, "missing-function", "Retain")],
+            id="the function is local"),
+        pytest.param("function retain(a, b) return a end", [(1, "missing-function", "retain")],
+            id="the function is misspelt"),
+        pytest.param("function Retain(a, b)\n  local x = a\n  x = b.spec and b.spec.x\n  return x\nend",
+            [(3, "kept-value", "x")], id="a local that keeps its value in Karmada"),
+        pytest.param("function Retain(a, b)\n  local x = b.spec and b.spec.x\n  a = x and b or a\n  return a\nend", [],
+            id="a new local and a value with or do not"),
         pytest.param(
             "function Retain(a, b)\n  for x in pairs(b) do a[x] = b[x] end\n  local x = b.y\n  a.y = x.y return a\nend",
             [],
             id="a name of a loop that is another value after the loop",
         ),
-        pytest.param(
-            "function f() function Retain(a, b) return a end end",
-            [(1, "missing-function", "Retain")],
-            id="the function comes into being too late",
-        ),
+        pytest.param("function f() function Retain(a, b) return a end end", [(1, "missing-function", "Retain")],
+            id="the function comes into being too late"),
         pytest.param("-- nothing", [(0, "missing-function", "")], id="there is no function at all"),
         pytest.param(
             "function Retain(a, b)\n  kube = require('kube')\n  kube.accuratePodRequirements(b.spec.pod.spec)\n"
@@ -82,67 +71,35 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             [(2, "global-variable", "kube")],
             id="a pod spec where a template belongs",
         ),
-        pytest.param(
-            "local m = {}\nfunction m.map(x) return x end\nfunction Retain(a, b) return m.map(a) end",
-            [],
-            id="a function of the script's own",
-        ),
+        pytest.param("local m = {}\nfunction m.map(x) return x end\nfunction Retain(a, b) return m.map(a) end", [],
+            id="a function of the script's own"),
         pytest.param("Retain = function(a, b) return a end", [], id="the function may be assigned"),
         pytest.param("local r = {} Retain = r.x", [(1, "global-variable", "Retain")], id="what is assigned may be one"),
         pytest.param("function Retain(a) return a end", [(1, "parameter-count", "Retain")], id="too few parameters"),
-        pytest.param(
-            "function Retain(a, b, c) return a end", [(1, "parameter-count", "Retain")], id="too many parameters"
-        ),
+        pytest.param("function Retain(a, b, c) return a end", [(1, "parameter-count", "Retain")],
+            id="too many parameters"),
         pytest.param("function Retain(...) return ... end", [], id="any number of parameters"),
-        pytest.param(
-            "function Retain(a, b)\n  x = 1\n  x = 2\n  return a, x\nend",
-            [(2, "global-variable", "x")],
-            id="a global is named once, where it comes into being",
-        ),
-        pytest.param(
-            "function Retain(a, b)\n  type = 1\n  return a\nend",
-            [(2, "global-variable", "type")],
-            id="a global that hides a function of Lua",
-        ),
-        pytest.param(
-            "function Retain(a, b)\n  return a.spec, nul\nend", [(2, "unknown-global", "nul")], id="a name nobody sets"
-        ),
-        pytest.param(
-            "function Retain(a, b)\n  return os.getenv('HOME')\nend",
-            [(2, "unknown-global", "os.getenv")],
-            id="a function that is not there",
-        ),
-        pytest.param(
-            "local x = setmetatable({}, {})\nfunction Retain(a, b) return a end",
-            [(1, "forbidden-function", "setmetatable")],
-            id="a function that Karmada forbids",
-        ),
-        pytest.param(
-            "local k = require('kubee')\nfunction Retain(a, b) return a end",
-            [(1, "unknown-module", "kubee")],
-            id="a module that does not exist",
-        ),
-        pytest.param(
-            "local k, mine = require('kube'), require('karta')\nfunction Retain(a, b) return a end",
-            [],
-            id="the two modules",
-        ),
-        pytest.param(
-            "function Retain(a, b)\n  local k = kube.resourceAdd(a.x, b.x)\n  return k\nend",
-            [(2, "unknown-global", "kube")],
-            id="a module that was not required",
-        ),
+        pytest.param("function Retain(a, b)\n  x = 1\n  x = 2\n  return a, x\nend", [(2, "global-variable", "x")],
+            id="a global is named once, where it comes into being"),
+        pytest.param("function Retain(a, b)\n  type = 1\n  return a\nend", [(2, "global-variable", "type")],
+            id="a global that hides a function of Lua"),
+        pytest.param("function Retain(a, b)\n  return a.spec, nul\nend", [(2, "unknown-global", "nul")],
+            id="a name nobody sets"),
+        pytest.param("function Retain(a, b)\n  return os.getenv('HOME')\nend", [(2, "unknown-global", "os.getenv")],
+            id="a function that is not there"),
+        pytest.param("local x = setmetatable({}, {})\nfunction Retain(a, b) return a end",
+            [(1, "forbidden-function", "setmetatable")], id="a function that Karmada forbids"),
+        pytest.param("local k = require('kubee')\nfunction Retain(a, b) return a end",
+            [(1, "unknown-module", "kubee")], id="a module that does not exist"),
+        pytest.param("local k, mine = require('kube'), require('karta')\nfunction Retain(a, b) return a end", [],
+            id="the two modules"),
+        pytest.param("function Retain(a, b)\n  local k = kube.resourceAdd(a.x, b.x)\n  return k\nend",
+            [(2, "unknown-global", "kube")], id="a module that was not required"),
         pytest.param("function Retain(a, b)\n  goto done\n  ::done::\n  return a\nend", [], id="a jump"),
-        pytest.param(
-            "function Retain(a, b)\n  names[#a + 1] = {#b}\n  return a\nend",
-            [(2, "unknown-global", "names")],
-            id="a table nobody makes, written at a computed place",
-        ),
-        pytest.param(
-            "function Retain(a, b)\n  if a then local x = b.y end\n  return x\nend",
-            [(3, "unknown-global", "x")],
-            id="a local behind the end of its block",
-        ),
+        pytest.param("function Retain(a, b)\n  names[#a + 1] = {#b}\n  return a\nend",
+            [(2, "unknown-global", "names")], id="a table nobody makes, written at a computed place"),
+        pytest.param("function Retain(a, b)\n  if a then local x = b.y end\n  return x\nend",
+            [(3, "unknown-global", "x")], id="a local behind the end of its block"),
         pytest.param(
             "function Retain(a, b)\n  for i, x in ipairs(b) do while i do local y = x end end\n  return i, y\nend",
             [(3, "unknown-global", "i"), (3, "unknown-global", "y")],
@@ -153,34 +110,25 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             [],
             id="the condition of repeat reads its locals, and fields of a table are no names",
         ),
-        pytest.param(
-            "function Retain(a, b)\n  x, a.y, os.own = 1, 2, os.own\n  return a\nend",
-            [(2, "global-variable", "x")],
-            id="a global among places that are set at once",
-        ),
-        pytest.param(
-            'local k = require "kube"\nfunction Retain(a, b) return k.podRequirements(a) end',
+        pytest.param("function Retain(a, b)\n  x, a.y, os.own = 1, 2, os.own\n  return a\nend",
+            [(2, "global-variable", "x")], id="a global among places that are set at once"),
+        pytest.param('local k = require "kube"\nfunction Retain(a, b) return k.podRequirements(a) end',
             [(2, "unknown-global", "kube.podRequirements")],
-            id="a member that a module does not have, by the local that holds it",
-        ),
+            id="a member that a module does not have, by the local that holds it"),
         pytest.param(
             "local t = {}\nfunction t.f(x) return x end\nfunction t:g() return self end\n"
             "function Retain(a, ...) return t.f(a), arg end",
             [],
             id="functions of a table, self, and the arguments of a variadic function",
         ),
-        pytest.param(
-            "function Retain(a, b) return a.name:gsub('a', b), _G.nope end",
+        pytest.param("function Retain(a, b) return a.name:gsub('a', b), _G.nope end",
             [(1, "unknown-global", "nope"), (1, "forbidden-function", "string.gsub")],
-            id="a method of a text, and a global by its table",
-        ),
-        pytest.param(
-            "function Retain(a)\n  x = nope\nend",
+            id="a method of a text, and a global by its table"),
+        pytest.param("function Retain(a)\n  x = nope\nend",
             [(1, "parameter-count", "Retain"), (2, "global-variable", "x"), (2, "unknown-global", "nope")],
-            id="everything is said, in the order of the lines",
-        ),
+            id="everything is said, in the order of the lines"),
     ],
-)
+)  # fmt: skip
 def test_judgements_of_a_script(script: str, expected: list[tuple[int, str, str]]) -> None:
     assert _lines(judge("Retain", script)) == expected
 
@@ -188,39 +136,21 @@ def test_judgements_of_a_script(script: str, expected: list[tuple[int, str, str]
 @rows(
     ("script", "rule", "hint"),
     [
-        pytest.param(
-            "function GetReplica(obj) return 1 end", "missing-function", "rename GetReplica", id="the name is alike"
-        ),
+        pytest.param("function GetReplica(obj) return 1 end", "missing-function", "rename GetReplica",
+            id="the name is alike"),
         pytest.param("local function GetReplicas(obj) end", "missing-function", "it is local", id="only local"),
-        pytest.param(
-            "local a = 1", "missing-function", "write function GetReplicas(desiredObj)", id="nothing is alike"
-        ),
-        pytest.param(
-            "function GetReplicas() return 1 end",
-            "parameter-count",
-            "write function GetReplicas(desiredObj)",
-            id="a parameter",
-        ),
-        pytest.param(
-            "function GetReplicas(obj) return tonumbr(obj) end",
-            "unknown-global",
-            "did you mean tonumber?",
-            id="a misspelt function",
-        ),
-        pytest.param(
-            "function GetReplicas(obj) return require('kubes') end",
-            "unknown-module",
-            "did you mean kube?",
-            id="a module",
-        ),
-        pytest.param(
-            "function GetReplicas(obj) return kube.resourceAdd(obj.a) end",
-            "unknown-global",
-            'write local kube = require("kube")',
-            id="a module that is not required",
-        ),
+        pytest.param("local a = 1", "missing-function", "write function GetReplicas(desiredObj)",
+            id="nothing is alike"),
+        pytest.param("function GetReplicas() return 1 end", "parameter-count",
+            "write function GetReplicas(desiredObj)", id="a parameter"),
+        pytest.param("function GetReplicas(obj) return tonumbr(obj) end", "unknown-global", "did you mean tonumber?",
+            id="a misspelt function"),
+        pytest.param("function GetReplicas(obj) return require('kubes') end", "unknown-module", "did you mean kube?",
+            id="a module"),
+        pytest.param("function GetReplicas(obj) return kube.resourceAdd(obj.a) end", "unknown-global",
+            'write local kube = require("kube")', id="a module that is not required"),
     ],
-)
+)  # fmt: skip
 def test_unknown_name_has_the_closest_one_as_its_hint(script: str, rule: str, hint: str) -> None:
     (judgement,) = judge("InterpretReplica", script)
 

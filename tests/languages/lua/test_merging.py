@@ -25,29 +25,17 @@ def _names(scripts: Scripts) -> Mapping[str, list[str]]:
     ("customizations", "expected"),
     [
         pytest.param([], {}, id="nothing"),
-        pytest.param(
-            [_customization("a", "Retain"), _customization("b", "InterpretHealth")],
-            {_JOB: {"Retain": ["a"], "InterpretHealth": ["b"]}},
-            id="each answers what it can",
-        ),
-        pytest.param(
-            [_customization("b", "Retain"), _customization("a", "Retain")],
-            {_JOB: {"Retain": ["a"]}},
-            id="the first by name wins, in whatever order they come",
-        ),
-        pytest.param(
-            [_customization("b", "InterpretDependency"), _customization("a", "InterpretDependency")],
-            {_JOB: {"InterpretDependency": ["a", "b"]}},
-            id="all scripts for dependencies run",
-        ),
-        pytest.param(
-            [_customization("a", "Retain"), _customization("b", "Retain", gvk=_POD)],
-            {_JOB: {"Retain": ["a"]}, _POD: {"Retain": ["b"]}},
-            id="kinds are apart",
-        ),
+        pytest.param([_customization("a", "Retain"), _customization("b", "InterpretHealth")],
+            {_JOB: {"Retain": ["a"], "InterpretHealth": ["b"]}}, id="each answers what it can"),
+        pytest.param([_customization("b", "Retain"), _customization("a", "Retain")], {_JOB: {"Retain": ["a"]}},
+            id="the first by name wins, in whatever order they come"),
+        pytest.param([_customization("b", "InterpretDependency"), _customization("a", "InterpretDependency")],
+            {_JOB: {"InterpretDependency": ["a", "b"]}}, id="all scripts for dependencies run"),
+        pytest.param([_customization("a", "Retain"), _customization("b", "Retain", gvk=_POD)],
+            {_JOB: {"Retain": ["a"]}, _POD: {"Retain": ["b"]}}, id="kinds are apart"),
         pytest.param([_customization("a", "Retain", gvk=None), _customization("b")], {}, id="no kind, and no script"),
     ],
-)
+)  # fmt: skip
 def test_scripts_are_merged_by_kind(
     customizations: list[LoadedCustomization], expected: Mapping[GVK, Mapping[str, list[str]]]
 ) -> None:

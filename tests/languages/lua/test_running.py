@@ -51,54 +51,36 @@ def status(body: str, own: Own) -> JSON:
     [
         pytest.param("x = 1", "not found function InterpretHealth", 0, id="no function"),
         pytest.param("InterpretHealth = 5", "InterpretHealth is not a function: number", 0, id="a number"),
-        pytest.param(
-            "function InterpretHealth(o)\n\n  return o.spec.replicas > 1\nend",
-            "attempt to index field 'spec' (a nil value)", 3, id="an index",
-        ),
-        pytest.param(
-            "local function f(o)\n  error('too bad')\nend\nfunction InterpretHealth(o)\n  f(o)\nend", "too bad", 2,
-            id="the line of the call of error",
-        ),
+        pytest.param("function InterpretHealth(o)\n\n  return o.spec.replicas > 1\nend",
+            "attempt to index field 'spec' (a nil value)", 3, id="an index"),
+        pytest.param("local function f(o)\n  error('too bad')\nend\nfunction InterpretHealth(o)\n  f(o)\nend",
+            "too bad", 2, id="the line of the call of error"),
         pytest.param(
             "local function f(o)\n  error('too bad', 2)\nend\nfunction InterpretHealth(o)\n  f(o) return 1\nend",
             "too bad", 5, id="the line of the caller",
         ),
-        pytest.param(
-            "function InterpretHealth(o)\n  error('too bad', 0)\nend", "too bad", 2, id="a message without a line",
-        ),
+        pytest.param("function InterpretHealth(o)\n  error('too bad', 0)\nend", "too bad", 2,
+            id="a message without a line"),
         pytest.param(
             "function InterpretHealth(o)\n  local ok, e = pcall(function()\n    o.a.b = 1\n  end)\n  error(e, 0)\nend",
             "attempt to index field 'a' (a nil value)", 3, id="an error that was caught and raised again",
         ),
-        pytest.param(
-            "function InterpretHealth(o)\n  error({})\nend", "(error object is a table value)", 2, id="a table",
-        ),
-        pytest.param(
-            "function InterpretHealth(o)\n  for k in pairs(o.x) do end\nend",
-            "bad argument #1 to pairs (table expected, got nil)", 2, id="an argument",
-        ),
-        pytest.param(
-            "function InterpretHealth(o)\n  return 'a' .. o.x\nend",
-            "cannot perform concat operation between string and nil", 2, id="..",
-        ),
-        pytest.param(
-            "function InterpretHealth(o)\n  local k = require('kube')\n  k.resourceAdd(1)\nend",
-            "bad argument #1 to resourceAdd (string expected, got number)", 3, id="kube",
-        ),
+        pytest.param("function InterpretHealth(o)\n  error({})\nend", "(error object is a table value)", 2,
+            id="a table"),
+        pytest.param("function InterpretHealth(o)\n  for k in pairs(o.x) do end\nend",
+            "bad argument #1 to pairs (table expected, got nil)", 2, id="an argument"),
+        pytest.param("function InterpretHealth(o)\n  return 'a' .. o.x\nend",
+            "cannot perform concat operation between string and nil", 2, id=".."),
+        pytest.param("function InterpretHealth(o)\n  local k = require('kube')\n  k.resourceAdd(1)\nend",
+            "bad argument #1 to resourceAdd (string expected, got number)", 3, id="kube"),
         pytest.param("error('at the top')", "at the top", 1, id="at the top"),
         pytest.param("\nerror('gr\\195\\188n \\255')", "grün \ufffd", 2, id="a message that is not UTF-8"),
-        pytest.param(
-            "function InterpretHealth(o)\n  return o['\\255'].x\nend",
-            "attempt to index field '\ufffd' (a nil value)", 2, id="nor one of the machine's",
-        ),
-        pytest.param(
-            "\nlocal s = 'long' for i = 1, 12 do s = s .. s end error(s, 0)", "long" * 2048 + " ...", 2,
-            id="a message without an end",
-        ),
-        pytest.param(
-            "function InterpretHealth(o)\n  return {f = print}\nend", "cannot encode function to JSON", 0,
-            id="a result that is not JSON",
-        ),
+        pytest.param("function InterpretHealth(o)\n  return o['\\255'].x\nend",
+            "attempt to index field '\ufffd' (a nil value)", 2, id="nor one of the machine's"),
+        pytest.param("\nlocal s = 'long' for i = 1, 12 do s = s .. s end error(s, 0)", "long" * 2048 + " ...", 2,
+            id="a message without an end"),
+        pytest.param("function InterpretHealth(o)\n  return {f = print}\nend", "cannot encode function to JSON", 0,
+            id="a result that is not JSON"),
         pytest.param(
             "function InterpretHealth(o)\n  string.rep('x', 3)\nend",
             "The Lua function string.rep is not supported by Karmada. If you believe this function is essential for "
@@ -138,31 +120,19 @@ def test_text_that_is_no_script(text: str, line: int) -> None:
     ("body", "message"),
     [
         pytest.param("while true do end", "longer than 0", id="a loop"),
-        pytest.param(
-            "while true do pcall(function() while true do end end) end", "longer than 0",
-            id="in pcall", marks=pytest.mark.slow,
-        ),
+        pytest.param("while true do pcall(function() while true do end end) end", "longer than 0", id="in pcall",
+            marks=pytest.mark.slow),
         pytest.param("return (('x'):upper() .. 'a'):find(('.-'):upper() .. 'z')", None, id="a plain pattern"),
-        pytest.param(
-            "local s = '' for i = 1, 4000 do s = s .. 'a' end return s:find('.-.-.-.-.-b')", "longer than 0",
-            id="a pattern that takes forever", marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            "local t = {} while true do t = {t} end", "more than 64 MiB of memory",
-            id="tables", marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            "local s = 'x' while true do s = s .. s end", "more than 64 MiB of memory",
-            id="a string", marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            "return {" + "o and " * 15_000 + "o}", "type 7 is not bool",
-            id="a chain that takes long to compile", marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            "local t = {} for i = 1, 60 do t = {t, t} end require('karta').take(t)", "longer than 0",
-            id="shared tables that grow beyond all bounds", marks=pytest.mark.slow,
-        ),
+        pytest.param("local s = '' for i = 1, 4000 do s = s .. 'a' end return s:find('.-.-.-.-.-b')", "longer than 0",
+            id="a pattern that takes forever", marks=pytest.mark.slow),
+        pytest.param("local t = {} while true do t = {t} end", "more than 64 MiB of memory", id="tables",
+            marks=pytest.mark.slow),
+        pytest.param("local s = 'x' while true do s = s .. s end", "more than 64 MiB of memory", id="a string",
+            marks=pytest.mark.slow),
+        pytest.param("return {" + "o and " * 15_000 + "o}", "type 7 is not bool",
+            id="a chain that takes long to compile", marks=pytest.mark.slow),
+        pytest.param("local t = {} for i = 1, 60 do t = {t, t} end require('karta').take(t)", "longer than 0",
+            id="shared tables that grow beyond all bounds", marks=pytest.mark.slow),
     ],
 )  # fmt: skip
 def test_limits(body: str, message: str | None, monkeypatch: pytest.MonkeyPatch) -> None:

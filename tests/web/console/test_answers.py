@@ -273,35 +273,22 @@ def test_problem_of_text_leaves_others_usable() -> None:
     ("text", "wrong", "line", "message"),
     [
         pytest.param("crd", OBJECT, 1, "in it, only Crawler; paste what `kubectl get crd", id="an object as the CRD"),
-        pytest.param(
-            "observed", "apiVersion: v1\nkind: Pod\n", 2, "the member's object is v1, Kind=Pod", id="another kind"
-        ),
-        pytest.param(
-            "observed",
-            OBJECT.replace("name: docs", "name: other"),
-            3,
-            "the member's object is called other, and the object docs",
-            id="another name",
-        ),
+        pytest.param("observed", "apiVersion: v1\nkind: Pod\n", 2, "the member's object is v1, Kind=Pod",
+            id="another kind"),
+        pytest.param("observed", OBJECT.replace("name: docs", "name: other"), 3,
+            "the member's object is called other, and the object docs", id="another name"),
         pytest.param("observed", "- a\n", 1, "paste the whole object", id="a list as the member's object"),
-        pytest.param(
-            "items", "- clusterName: a\n- clusterName: a\n", 2, "the item is a second one of a", id="a cluster twice"
-        ),
-        pytest.param(
-            "items", "- clusterName: a\n  applied: yes please\n", 1, "must be a boolean", id="a text for a switch"
-        ),
+        pytest.param("items", "- clusterName: a\n- clusterName: a\n", 2, "the item is a second one of a",
+            id="a cluster twice"),
+        pytest.param("items", "- clusterName: a\n  applied: yes please\n", 1, "must be a boolean",
+            id="a text for a switch"),
         pytest.param("references", "kind: Pod\n", 1, "apiVersion", id="a reference without a version"),
-        pytest.param(
-            "object",
-            f"spec: {{workload: {{manifests: [{ONE_LINE}]}}}}\n",
-            1,
-            "in spec.workload.manifests[0]",
-            id="a Work",
-        ),
+        pytest.param("object", f"spec: {{workload: {{manifests: [{ONE_LINE}]}}}}\n", 1,
+            "in spec.workload.manifests[0]", id="a Work"),
         pytest.param("suite", "tests: []\n", 1, "unknown key", id="a list of cases"),
         pytest.param("suite", "name: a\n---\nname: [\n", 4, "", id="broken YAML as the suite"),
     ],
-)
+)  # fmt: skip
 def test_mistake_in_a_side_text_is_a_problem_at_its_line(text: str, wrong: str, line: int, message: str) -> None:
     problem = asked(**{text: wrong})["problems"][text]
     assert problem["line"] == line

@@ -34,18 +34,12 @@ UNKNOWN: dict[str, Any] = {f"field{number}": 0 for number in range(MANY)}
     [
         pytest.param(workload_type("ManyMill") | UNKNOWN, 422, "errors", MANY, id="fields of the body"),
         pytest.param(workload_type("ManyMill") | {"x" * 500_000: 0}, 422, "errors", 1, id="a long name"),
-        pytest.param(
-            workload_type("ManyMill", karta("ManyMill", **UNKNOWN)), 200, "findings", MANY, id="fields of a Karta"
-        ),
-        pytest.param(
-            workload_type("ManyMill", karta("ManyMill", **UNKNOWN, specDefinition=1)),
-            422,
-            "errors",
-            MANY + 1,
-            id="an error among warnings",
-        ),
+        pytest.param(workload_type("ManyMill", karta("ManyMill", **UNKNOWN)), 200, "findings", MANY,
+            id="fields of a Karta"),
+        pytest.param(workload_type("ManyMill", karta("ManyMill", **UNKNOWN, specDefinition=1)), 422, "errors",
+            MANY + 1, id="an error among warnings"),
     ],
-)
+)  # fmt: skip
 def test_answer_has_the_first_50_findings_and_the_count_of_all(
     server: TypesServer, body: Any, status: int, name: str, total: int
 ) -> None:

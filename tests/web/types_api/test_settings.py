@@ -143,14 +143,10 @@ def test_priorities_are_sorted_by_value(categories: Sequence[str], priorities: S
 @rows(
     ("metadata", "owner"),
     [
-        pytest.param(
-            {"labels": {"argocd.argoproj.io/instance": "mills"}}, "the Argo CD application mills", id="Argo CD by label"
-        ),
-        pytest.param(
-            {"annotations": {"argocd.argoproj.io/tracking-id": "mills:run.ai/Karta:/x"}},
-            "the Argo CD application mills",
-            id="Argo CD by annotation",
-        ),
+        pytest.param({"labels": {"argocd.argoproj.io/instance": "mills"}}, "the Argo CD application mills",
+            id="Argo CD by label"),
+        pytest.param({"annotations": {"argocd.argoproj.io/tracking-id": "mills:run.ai/Karta:/x"}},
+            "the Argo CD application mills", id="Argo CD by annotation"),
         pytest.param(
             {
                 "labels": {
@@ -161,9 +157,8 @@ def test_priorities_are_sorted_by_value(categories: Sequence[str], priorities: S
             "the Flux Kustomization flux-system/mills",
             id="Flux",
         ),
-        pytest.param(
-            {"labels": {"helm.toolkit.fluxcd.io/name": "mills"}}, "the Flux HelmRelease mills", id="Flux with Helm"
-        ),
+        pytest.param({"labels": {"helm.toolkit.fluxcd.io/name": "mills"}}, "the Flux HelmRelease mills",
+            id="Flux with Helm"),
         pytest.param(
             {"annotations": {"meta.helm.sh/release-name": "mills", "meta.helm.sh/release-namespace": "bakery"}},
             "the Helm release bakery/mills",
@@ -174,7 +169,7 @@ def test_priorities_are_sorted_by_value(categories: Sequence[str], priorities: S
         pytest.param({"labels": {"app": "mill"}, "annotations": {"a": "b"}}, None, id="nobody"),
         pytest.param({"labels": 1, "annotations": [], "ownerReferences": {}}, None, id="fields of other types"),
     ],
-)
+)  # fmt: skip
 def test_owner_of_object_is_named(metadata: Any, owner: str | None) -> None:
     assert controller_of({"metadata": metadata}) == owner
     assert writer_of({"metadata": metadata}) == owner or owner is None

@@ -43,14 +43,10 @@ def test_operations_of_kubernetes_are_known(operation: str) -> None:
         pytest.param(b"[]", "Expected `object`, got `array`", id="a list"),
         pytest.param(b'"\xff"', "the body is not JSON", id="not UTF-8"),
         pytest.param(body().replace(b"k8s.io/v1", b"k8s.io/v1beta1"), "admissionReviewVersions", id="an old version"),
-        pytest.param(
-            b'{"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterContext"}',
-            "; /interpret takes a ResourceInterpreterContext",
-            id="a call of the interpreter",
-        ),
-        pytest.param(
-            body().replace(b"AdmissionReview", b"TokenReview"), "'TokenReview' - at `\\$.kind`", id="another review"
-        ),
+        pytest.param(b'{"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterContext"}',
+            "; /interpret takes a ResourceInterpreterContext", id="a call of the interpreter"),
+        pytest.param(body().replace(b"AdmissionReview", b"TokenReview"), "'TokenReview' - at `\\$.kind`",
+            id="another review"),
         pytest.param(body().replace(b'"request"', b'"response"'), "missing required field `request`", id="an answer"),
         pytest.param(body(uid=""), "at `\\$.request.uid`", id="an empty uid"),
         pytest.param(body(uid=7), "at `\\$.request.uid`", id="a number as uid"),
@@ -59,7 +55,7 @@ def test_operations_of_kubernetes_are_known(operation: str) -> None:
         pytest.param(body(operation="PATCH"), "'PATCH' - at `\\$.request.operation`", id="a verb"),
         pytest.param(body(object=[]), "got `array` - at `\\$.request.object`", id="a list as object"),
     ],
-)
+)  # fmt: skip
 def test_body_without_a_review_is_refused_as_a_request(content: bytes, complaint: str) -> None:
     with pytest.raises(RequestError, match=complaint) as raised:
         read(content)

@@ -112,22 +112,15 @@ def memory(server: Process, field: str) -> int:
 @pytest.mark.parametrize(
     ("filling", "status", "said"),
     [
-        pytest.param(
-            lambda: b"[" + b"[[]]," * 3_700_000 + b"1]", 413, "of memory", id="7 million lists", marks=pytest.mark.slow
-        ),
-        pytest.param(
-            lambda: b'{%b"":1}' % b"".join(b'"%x":{},' % n for n in range(600_000)),
-            200,
-            '"replicas":3',
-            id="distinct keys",
-            marks=pytest.mark.slow,
-        ),
+        pytest.param(lambda: b"[" + b"[[]]," * 3_700_000 + b"1]", 413, "of memory", id="7 million lists",
+            marks=pytest.mark.slow),
+        pytest.param(lambda: b'{%b"":1}' % b"".join(b'"%x":{},' % n for n in range(600_000)), 200, '"replicas":3',
+            id="distinct keys", marks=pytest.mark.slow),
         pytest.param(lambda: b"[" * 8_000_000, 400, "is not JSON", id="nested without end"),
-        pytest.param(
-            lambda: b'{"a":' * 1_500_000, 400, "is not JSON", id="objects without end", marks=pytest.mark.slow
-        ),
+        pytest.param(lambda: b'{"a":' * 1_500_000, 400, "is not JSON", id="objects without end",
+            marks=pytest.mark.slow),
     ],
-)
+)  # fmt: skip
 async def test_hostile_body_costs_server_little(
     server: Process, filling: Callable[[], bytes], status: int, said: str
 ) -> None:

@@ -39,17 +39,12 @@ def _without(field: str) -> Callable[[Any], None]:
         pytest.param(_without("kind"), 400, id="no kind"),
         pytest.param(lambda request: request.update(operation=MARK), 400, id="an unknown operation"),
         pytest.param(lambda request: request["object"].update(kind=MARK), 400, id="an object of another kind"),
-        pytest.param(
-            lambda request: request.update(
-                operation="AggregateStatus", aggregatedStatus=[{"clusterName": "a", "status": MARK}]
-            ),
-            400,
-            id="a status that is a text",
-        ),
+        pytest.param(lambda request: request.update(operation="AggregateStatus",
+            aggregatedStatus=[{"clusterName": "a", "status": MARK}]), 400, id="a status that is a text"),
         pytest.param(lambda request: request["object"]["spec"].update(stones=MARK), 422, id="a count that is a text"),
         pytest.param(lambda request: request["object"].update(spec=MARK), 422, id="a spec that is a text"),
     ],
-)
+)  # fmt: skip
 async def test_failed_call_leaves_no_garbage_with_its_body(change: Callable[[Any], None], code: int) -> None:
     store = Store([KARTAS], catalogue=False)
     store.load()

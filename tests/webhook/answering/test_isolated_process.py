@@ -75,18 +75,13 @@ async def test_process_that_ends_before_uid_is_http_error(
     [
         pytest.param(f"{KNOWS}os.abort()", 422, "more than 1024 MiB of memory", id="no memory"),
         pytest.param(f"{KNOWS}raise MemoryError", 422, "more than 1024 MiB of memory", id="no memory, in Python"),
-        pytest.param(
-            f"{KNOWS}raise SystemError from MemoryError()",
-            422,
-            "more than 1024 MiB",
-            id="no memory, in a library",
-            marks=pytest.mark.slow,
-        ),
+        pytest.param(f"{KNOWS}raise SystemError from MemoryError()", 422, "more than 1024 MiB",
+            id="no memory, in a library", marks=pytest.mark.slow),
         pytest.param(f"{KNOWS}os.kill(os.getpid(), 9)", 503, "was killed", id="killed"),
         pytest.param(f"{KNOWS}os._exit(3)", 500, "internal error", id="a bug"),
         pytest.param(f"{KNOWS}raise ValueError('secret')", 500, "internal error", id="a bug that has a name"),
     ],
-)
+)  # fmt: skip
 async def test_process_that_ends_before_answer_is_failure(
     program: Callable[[str], object], source: str, code: int, said: str
 ) -> None:

@@ -46,18 +46,13 @@ def chosen(request: Request, definition: Definition | None, text: bytes, *, is_s
         pytest.param(CALL, LONG, False, CHILD, id="many expressions take long to compile"),
         pytest.param(CALL, PLAIN, True, CHILD, id="calls like it took long"),
         pytest.param(CALL, PLAIN.overridden(SCRIPTS), False, SCRIPT, id="a script may never end"),
-        pytest.param(
-            structs.replace(CALL, operation_name="Retain"),
-            PLAIN.overridden(SCRIPTS),
-            False,
-            INLINE,
-            id="a script for another operation does not matter",
-        ),
+        pytest.param(structs.replace(CALL, operation_name="Retain"), PLAIN.overridden(SCRIPTS), False, INLINE,
+            id="a script for another operation does not matter"),
         pytest.param(CALL, BOUNDED.overridden(SCRIPTS), False, CHILD, id="a script may ask a bounded expression"),
         pytest.param(CALL, REFERRING.overridden(SCRIPTS), False, CHILD, id="a script may ask for a reference"),
         pytest.param(CALL, PLAIN.overridden(SCRIPTS), True, CHILD, id="the result of the script was large"),
     ],
-)
+)  # fmt: skip
 def test_lane(request_: Request, definition: Definition | None, is_slow: bool, lane: Lane | None) -> None:
     assert chosen(request_, definition, FEW, is_slow=is_slow) is lane
 

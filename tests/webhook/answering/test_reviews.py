@@ -143,25 +143,15 @@ def size(pid: int) -> list[int]:
     ("source", "status", "message"),
     [
         pytest.param(f"{KNOWS}os.abort()", 200, "it needs more than 1024 MiB of memory", id="memory"),
-        pytest.param(
-            f"{KNOWS}os.kill(os.getpid(), signal.SIGXCPU)",
-            200,
-            "too much processor time",
-            id="processor",
-            marks=pytest.mark.slow,
-        ),
+        pytest.param(f"{KNOWS}os.kill(os.getpid(), signal.SIGXCPU)", 200, "too much processor time", id="processor",
+            marks=pytest.mark.slow),
         pytest.param(f"{KNOWS}os.kill(os.getpid(), 9)", 503, "was killed", id="killed from outside"),
         pytest.param(f"{KNOWS}raise ValueError('secret')", 500, "internal error", id="a bug"),
-        pytest.param(
-            f"{READS}os.abort()",
-            413,
-            "it needs more than 1024 MiB of memory",
-            id="memory for the body",
-            marks=pytest.mark.slow,
-        ),
+        pytest.param(f"{READS}os.abort()", 413, "it needs more than 1024 MiB of memory", id="memory for the body",
+            marks=pytest.mark.slow),
         pytest.param(f"{READS}{ENDLESS}", 503, "takes long", id="time for the body", marks=pytest.mark.slow),
     ],
-)
+)  # fmt: skip
 async def test_karta_that_cannot_be_judged_is_denied(
     program: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, source: str, status: int, message: str
 ) -> None:

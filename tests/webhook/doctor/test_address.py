@@ -55,27 +55,17 @@ def test_other_urls_are_called_by_nobody(url: str) -> None:
 @rows(
     ("spec", "host"),
     [
-        pytest.param(
-            {"type": "ClusterIP", "clusterIP": "10.0.0.7", "ports": [{"port": 8443}]}, "10.0.0.7", id="ClusterIP"
-        ),
-        pytest.param(
-            {"type": "NodePort", "clusterIP": "fd00::7", "ports": [{"port": 1}, {"port": 8443}]},
-            "fd00::7",
-            id="NodePort",
-        ),
-        pytest.param(
-            {"type": "LoadBalancer", "clusterIP": "10.0.0.7", "ports": [{"port": 8443}]},
-            "10.0.0.7",
-            id="LoadBalancer: not its own address",
-        ),
-        pytest.param(
-            {"type": "ExternalName", "externalName": f"{NAME}.cluster.local"},
-            f"{NAME}.cluster.local",
-            id="ExternalName needs no port",
-        ),
+        pytest.param({"type": "ClusterIP", "clusterIP": "10.0.0.7", "ports": [{"port": 8443}]}, "10.0.0.7",
+            id="ClusterIP"),
+        pytest.param({"type": "NodePort", "clusterIP": "fd00::7", "ports": [{"port": 1}, {"port": 8443}]}, "fd00::7",
+            id="NodePort"),
+        pytest.param({"type": "LoadBalancer", "clusterIP": "10.0.0.7", "ports": [{"port": 8443}]}, "10.0.0.7",
+            id="LoadBalancer: not its own address"),
+        pytest.param({"type": "ExternalName", "externalName": f"{NAME}.cluster.local"}, f"{NAME}.cluster.local",
+            id="ExternalName needs no port"),
         pytest.param(None, NAME, id="no Service: by DNS"),
     ],
-)
+)  # fmt: skip
 def test_service_is_resolved_as_karmada_does(spec: Any, host: str) -> None:
     address = of_service(spec)
 

@@ -28,23 +28,17 @@ def at(name: str, port: int = 443, path: str = "/admission/validate") -> Raw:
         pytest.param(admission(), [], id="an empty one asks nobody"),
         pytest.param({"metadata": {"name": "karta-interpreter"}}, [], id="the API server leaves an empty list out"),
         pytest.param(admission(webhook(REGISTERED)), [(Level.OK, "are checked")], id="the same authority"),
-        pytest.param(
-            admission(webhook(REGISTERED), webhook({"caBundle": "b2xk"}) | {"name": "somebody.elses"}),
-            [(Level.OK, "are checked")],
-            id="another webhook next to ours trusts whom it wants",
-        ),
+        pytest.param(admission(webhook(REGISTERED), webhook({"caBundle": "b2xk"}) | {"name": "somebody.elses"}),
+            [(Level.OK, "are checked")], id="another webhook next to ours trusts whom it wants"),
         pytest.param(admission(webhook({})), [(Level.PROBLEM, "are rejected")], id="nobody has filled it in"),
-        pytest.param(
-            admission(webhook({"caBundle": "b2xk"})), [(Level.PROBLEM, "are rejected")], id="it is left with an old one"
-        ),
-        pytest.param(
-            admission(webhook({}, "Ignore")), [(Level.PROBLEM, "are stored unchecked")], id="nobody hears of it"
-        ),
-        pytest.param(
-            admission(webhook(at("mine"))), [(Level.OK, "are checked")], id="a Service next to a registered URL"
-        ),
+        pytest.param(admission(webhook({"caBundle": "b2xk"})), [(Level.PROBLEM, "are rejected")],
+            id="it is left with an old one"),
+        pytest.param(admission(webhook({}, "Ignore")), [(Level.PROBLEM, "are stored unchecked")],
+            id="nobody hears of it"),
+        pytest.param(admission(webhook(at("mine"))), [(Level.OK, "are checked")],
+            id="a Service next to a registered URL"),
     ],
-)
+)  # fmt: skip
 def test_admission_trusts_whom_the_registration_trusts(
     configuration_: Raw | None, expected: list[tuple[Level, str]]
 ) -> None:

@@ -94,39 +94,19 @@ async def test_kind_with_only_a_script_is_asked_registered_operation(tmp_path: P
 @pytest.mark.parametrize(
     ("context", "bundle", "found"),
     [
-        pytest.param(
-            lambda folder: AUTHORITY.context(folder, "other.svc"),
-            AUTHORITY.bundle,
-            [f"it is valid for other.svc, and Karmada expects {NAME}"],
-            id="another name",
-        ),
-        pytest.param(
-            lambda folder: AUTHORITY.context(folder, NAME),
-            OTHER.bundle,
-            ["its issuer CN=test authority is not in the caBundle"],
-            id="another authority",
-        ),
-        pytest.param(
-            lambda folder: AUTHORITY.context(folder, NAME),
-            "",
-            ["its issuer CN=test authority is not in the system's CAs, and no caBundle is registered"],
-            id="no bundle",
-        ),
+        pytest.param(lambda folder: AUTHORITY.context(folder, "other.svc"), AUTHORITY.bundle,
+            [f"it is valid for other.svc, and Karmada expects {NAME}"], id="another name"),
+        pytest.param(lambda folder: AUTHORITY.context(folder, NAME), OTHER.bundle,
+            ["its issuer CN=test authority is not in the caBundle"], id="another authority"),
+        pytest.param(lambda folder: AUTHORITY.context(folder, NAME), "",
+            ["its issuer CN=test authority is not in the system's CAs, and no caBundle is registered"], id="no bundle"),
         pytest.param(lambda folder: AUTHORITY.context(folder, NAME, **OLD), AUTHORITY.bundle, ["it expired"], id="old"),
-        pytest.param(
-            lambda folder: AUTHORITY.context(folder, "other.svc", **OLD),
-            OTHER.bundle,
-            ["it is valid for other.svc", "it expired", "its issuer CN=test authority"],
-            id="all of it at once",
-        ),
-        pytest.param(
-            lambda folder: AUTHORITY.context(folder, NAME),
-            "bm90aGluZw==",
-            ["caBundle holds no PEM certificate, so Karmada makes no call"],
-            id="a bundle of nothing",
-        ),
+        pytest.param(lambda folder: AUTHORITY.context(folder, "other.svc", **OLD), OTHER.bundle,
+            ["it is valid for other.svc", "it expired", "its issuer CN=test authority"], id="all of it at once"),
+        pytest.param(lambda folder: AUTHORITY.context(folder, NAME), "bm90aGluZw==",
+            ["caBundle holds no PEM certificate, so Karmada makes no call"], id="a bundle of nothing"),
     ],
-)
+)  # fmt: skip
 async def test_certificates_that_karmada_does_not_accept(
     tmp_path: Path, context: Callable[[Path], ssl.SSLContext], bundle: str, found: list[str]
 ) -> None:

@@ -52,21 +52,16 @@ def test_doubts_of_ready_server_are_warnings(body: str, found: list[str]) -> Non
         pytest.param(Reply(200, GOOD, 0.012), Level.OK, "in 12 ms", id="as ours answers"),
         pytest.param(Reply(200, GOOD, 0.7), Level.WARNING, "700 ms", id="slow"),
         pytest.param(Reply(200, GOOD, 3.2), Level.PROBLEM, "longer than the 3 s", id="slower than Karmada waits"),
-        pytest.param(
-            Reply(404, encode_status(404, "only /interpret"), 0.0),
-            Level.PROBLEM,
-            "404 only /interpret",
-            id="wrong path",
-        ),
+        pytest.param(Reply(404, encode_status(404, "only /interpret"), 0.0), Level.PROBLEM, "404 only /interpret",
+            id="wrong path"),
         pytest.param(Reply(200, b"<html>", 0.0), Level.PROBLEM, "not a JSON object", id="a web page"),
         pytest.param(Reply(200, encode_failure("other", 404, ""), 0.0), Level.PROBLEM, "not the uid", id="another uid"),
         pytest.param(Reply(200, encode_status(200, "x"), 0.0), Level.PROBLEM, "is a Status of v1", id="another kind"),
-        pytest.param(
-            Reply(200, encode_failure("doctor", 500, ""), 0.0), Level.PROBLEM, "not answered with 404", id="knows it"
-        ),
+        pytest.param(Reply(200, encode_failure("doctor", 500, ""), 0.0), Level.PROBLEM, "not answered with 404",
+            id="knows it"),
         pytest.param(Reply(307, b"", 0.0), Level.PROBLEM, "HTTP 307", id="a redirect"),
     ],
-)
+)  # fmt: skip
 def test_call_is_judged_by_its_reply(reply: Reply, level: Level, found: str) -> None:
     (result,) = judge_call(reply, 3)
 

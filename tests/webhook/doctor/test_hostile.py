@@ -68,16 +68,12 @@ async def last(handle: Handle, folder: Path) -> CheckResult:
     ("handle", "found"),
     [
         pytest.param(sending(after(HEAD + b"X: ", b"x"), slowly=True), "no answer after", id="head, byte by byte"),
-        pytest.param(
-            sending(after(HEAD + b"Content-Length: 1000000\r\n\r\n", b"x"), slowly=True),
-            "no answer after",
-            id="body, byte by byte",
-        ),
-        pytest.param(
-            sending(after(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), slowly=True), "no answer after", id="always to go on"
-        ),
+        pytest.param(sending(after(HEAD + b"Content-Length: 1000000\r\n\r\n", b"x"), slowly=True), "no answer after",
+            id="body, byte by byte"),
+        pytest.param(sending(after(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), slowly=True), "no answer after",
+            id="always to go on"),
     ],
-)
+)  # fmt: skip
 async def test_endless_answer_ends_with_the_time_for_it(handle: Handle, found: str, tmp_path: Path) -> None:
     result = await last(handle, tmp_path)
 
@@ -92,20 +88,15 @@ async def test_endless_answer_ends_with_the_time_for_it(handle: Handle, found: s
         pytest.param(sending(after(HEAD, b"X: y\r\n" * 1000)), "not HTTP", id="head of many lines"),
         pytest.param(sending(after(HEAD + b"X: ", b"y" * 2**16)), "not HTTP: LineTooLong", id="line without end"),
         pytest.param(sending(after(HEAD + b"\r\n", b"y" * 2**16)), "longer than any of ours", id="body without end"),
-        pytest.param(
-            sending(body(b"", b"HTTP/1.1 307 No\r\nLocation: /readyz\r\n")), "HTTP 307", id="redirect to itself"
-        ),
-        pytest.param(
-            sending(body(b'{"message": "%b"}' % (b"x" * 10**6), b"HTTP/1.1 500 No\r\n")), "xxx", id="long message"
-        ),
+        pytest.param(sending(body(b"", b"HTTP/1.1 307 No\r\nLocation: /readyz\r\n")), "HTTP 307",
+            id="redirect to itself"),
+        pytest.param(sending(body(b'{"message": "%b"}' % (b"x" * 10**6), b"HTTP/1.1 500 No\r\n")), "xxx",
+            id="long message"),
         pytest.param(sending(body(b"[" * 10**6)), "not a JSON object", id="deep JSON"),
-        pytest.param(
-            sending(body(b'{"kind": %b1%b}' % (b"[" * 1000, b"]" * 1000))),
-            "a value without a kind",
-            id="deep JSON as kind",
-        ),
+        pytest.param(sending(body(b'{"kind": %b1%b}' % (b"[" * 1000, b"]" * 1000))), "a value without a kind",
+            id="deep JSON as kind"),
     ],
-)
+)  # fmt: skip
 async def test_answer_of_no_interpreter_is_named_in_a_line(handle: Handle, found: str, tmp_path: Path) -> None:
     result = await last(handle, tmp_path)
 

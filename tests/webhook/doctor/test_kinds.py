@@ -38,17 +38,12 @@ def test_discovery(found: Mapping[str, Raw], expected: ServedVersions) -> None:
     ("operations", "how", "level", "found"),
     [
         pytest.param(AGGREGATE, ServedVersions(("v1",)), Level.OK, "serves 1 of 1", id="served with status"),
-        pytest.param(
-            HEALTH,
-            ServedVersions(("v1",), status=False),
-            Level.OK,
-            "serves 1 of 1",
-            id="no operation writes the status",
-        ),
+        pytest.param(HEALTH, ServedVersions(("v1",), status=False), Level.OK, "serves 1 of 1",
+            id="no operation writes the status"),
         pytest.param(HEALTH, ServedVersions(), Level.WARNING, "not installed", id="no CRD"),
         pytest.param(AGGREGATE, ServedVersions(("v2",)), Level.WARNING, "not serve v1, only v2", id="another version"),
     ],
-)
+)  # fmt: skip
 def test_kind_is_judged_by_served_versions(
     operations: tuple[Operation, ...], how: ServedVersions, level: Level, found: str
 ) -> None:

@@ -14,31 +14,18 @@ ANYTHING = rule(GVK("*", "*", "*"), ("*",))
 @rows(
     ("name", "written", "level", "found"),
     [
-        pytest.param(
-            "a",
-            rule(JOB, ("Retain",)),
-            Level.PROBLEM,
+        pytest.param("a", rule(JOB, ("Retain",)), Level.PROBLEM,
             "a comes before ours in the order of names, and is asked instead of us: batch/v1, Kind=Job (Retain)",
-            id="earlier: theirs wins",
-        ),
-        pytest.param(
-            "a",
-            ANYTHING,
-            Level.PROBLEM,
-            "asked instead of us: batch/v1, Kind=Job (Retain, InterpretHealth)",
-            id="earlier, for anything",
-        ),
-        pytest.param(
-            "z",
-            rule(JOB, ("Retain",)),
-            Level.WARNING,
+            id="earlier: theirs wins"),
+        pytest.param("a", ANYTHING, Level.PROBLEM, "asked instead of us: batch/v1, Kind=Job (Retain, InterpretHealth)",
+            id="earlier, for anything"),
+        pytest.param("z", rule(JOB, ("Retain",)), Level.WARNING,
             "z comes after ours in the order of names, and is never asked: batch/v1, Kind=Job (Retain)",
-            id="later: ours wins",
-        ),
+            id="later: ours wins"),
         pytest.param("a", rule(JOB, ("ReviseReplica",)), Level.OK, "", id="another operation"),
         pytest.param("a", rule(BREW, ("Retain",)), Level.OK, "", id="another kind"),
     ],
-)
+)  # fmt: skip
 def test_first_webhook_by_name_is_asked(name: str, written: Raw, level: Level, found: str) -> None:
     (result,) = judge_precedence(OURS, hooks(written, name=name), ())
 

@@ -133,30 +133,21 @@ FORBIDDEN = ClusterError("GET it: 403 no", status=403, reason="Forbidden")
     ("path", "found", "expected"),
     [
         pytest.param("/version", ClusterError("refused"), [(Level.PROBLEM, "api server")], id="the API server is away"),
-        pytest.param(
-            CONFIGURATIONS,
-            ClusterError("GET it: 404 no", status=404),
-            [(Level.PROBLEM, "control plane")],
-            id="this is not a Karmada",
-        ),
+        pytest.param(CONFIGURATIONS, ClusterError("GET it: 404 no", status=404), [(Level.PROBLEM, "control plane")],
+            id="this is not a Karmada"),
         pytest.param(CONFIGURATIONS, FORBIDDEN, [(Level.PROBLEM, "control plane")], id="no right to look"),
         pytest.param(CONFIGURATIONS, items(), [(Level.PROBLEM, "registration"), (Level.OK, "")], id="none registered"),
         pytest.param(KARTAS, FORBIDDEN, [(Level.WARNING, "control plane")], id="no right to see Kartas"),
-        pytest.param(
-            ADMISSION,
-            {"webhooks": [{"name": "validate.karta-interpreter.io"}]},
-            [(Level.PROBLEM, "admission")],
-            id="no CA to trust",
-        ),
+        pytest.param(ADMISSION, {"webhooks": [{"name": "validate.karta-interpreter.io"}]},
+            [(Level.PROBLEM, "admission")], id="no CA to trust"),
         pytest.param(KARTAS, ClusterError("404", status=404), [], id="no CRD of Karta is not a fault"),
-        pytest.param(
-            "/apis/toys.example.com", ClusterError("404", status=404), [(Level.WARNING, "kinds")], id="kind without CRD"
-        ),
+        pytest.param("/apis/toys.example.com", ClusterError("404", status=404), [(Level.WARNING, "kinds")],
+            id="kind without CRD"),
         pytest.param("/apis/toys.example.com/v1", FORBIDDEN, [(Level.WARNING, "kinds")], id="no right to discovery"),
         pytest.param(SERVICE, FORBIDDEN, [(Level.WARNING, "address")], id="no right to see the Service"),
         pytest.param(SERVICE, {"spec": {"clusterIP": "None"}}, [(Level.PROBLEM, "address")], id="a headless Service"),
     ],
-)
+)  # fmt: skip
 async def test_missing_parts_are_reported_and_the_rest_is_checked(
     tmp_path: Path, path: str, found: Raw | ClusterError, expected: list[tuple[Level, str]]
 ) -> None:

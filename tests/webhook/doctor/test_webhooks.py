@@ -36,19 +36,13 @@ def test_rules_match_as_in_karmada(written: Any, gvk: GVK, operation: str, *, ma
     ("client", "expected"),
     [
         pytest.param({"url": "https://a/b", "caBundle": "Q0E="}, Client("https://a/b", None, "Q0E="), id="a URL"),
-        pytest.param(
-            {"service": {"namespace": "n", "name": "s"}},
-            Client("", Service("n", "s", 443, "")),
-            id="port 443 by default",
-        ),
-        pytest.param(
-            {"service": {"namespace": "n", "name": "s", "port": 8443, "path": "/interpret"}},
-            Client("", Service("n", "s", 8443, "/interpret")),
-            id="a whole reference",
-        ),
+        pytest.param({"service": {"namespace": "n", "name": "s"}}, Client("", Service("n", "s", 443, "")),
+            id="port 443 by default"),
+        pytest.param({"service": {"namespace": "n", "name": "s", "port": 8443, "path": "/interpret"}},
+            Client("", Service("n", "s", 8443, "/interpret")), id="a whole reference"),
         pytest.param(None, Client(), id="nothing"),
     ],
-)
+)  # fmt: skip
 def test_webhook_client_is_read(client: Any, expected: Client) -> None:
     (webhook,) = read_webhooks(configuration(client, rule(JOB)))
 

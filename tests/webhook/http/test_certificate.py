@@ -99,44 +99,20 @@ def test_certificate_is_refused_from_its_end_on() -> None:
 @rows(
     ("chain", "key", "said"),
     [
-        pytest.param(
-            leaf(names(x509.DNSName("a")), x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH])),
-            key_pem(KEY),
-            "no client takes the certificate in tls.crt",
-            id="a certificate for clients",
-        ),
-        pytest.param(
-            leaf(names(x509.RFC822Name("a@example.org"))),
-            key_pem(KEY),
-            "tls.crt has no subject alternative names",
-            id="names that no server has",
-        ),
-        pytest.param(
-            chain_pem(KEY),
-            b"-----BEGIN PRIVATE KEY-----\nanVuaw==\n-----END PRIVATE KEY-----\n",
-            "tls.key holds no PEM private key",
-            id="junk where a key should be",
-        ),
-        pytest.param(
-            chain_pem(KEY),
-            with_unknown_curve(key_pem(KEY)),
-            "tls.key holds no PEM private key that OpenSSL can read",
-            id="a key of an unknown curve",
-        ),
-        pytest.param(
-            with_unknown_curve(chain_pem(KEY)),
-            key_pem(KEY),
-            "tls.crt is for a key that OpenSSL cannot read",
-            id="a certificate for a key of an unknown curve",
-        ),
-        pytest.param(
-            chain_pem(KEY) + chain_pem(KEY)[:200],
-            key_pem(KEY),
-            "tls.crt holds no PEM certificate: one has no end",
-            id="half an issuer",
-        ),
+        pytest.param(leaf(names(x509.DNSName("a")), x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH])),
+            key_pem(KEY), "no client takes the certificate in tls.crt", id="a certificate for clients"),
+        pytest.param(leaf(names(x509.RFC822Name("a@example.org"))), key_pem(KEY),
+            "tls.crt has no subject alternative names", id="names that no server has"),
+        pytest.param(chain_pem(KEY), b"-----BEGIN PRIVATE KEY-----\nanVuaw==\n-----END PRIVATE KEY-----\n",
+            "tls.key holds no PEM private key", id="junk where a key should be"),
+        pytest.param(chain_pem(KEY), with_unknown_curve(key_pem(KEY)),
+            "tls.key holds no PEM private key that OpenSSL can read", id="a key of an unknown curve"),
+        pytest.param(with_unknown_curve(chain_pem(KEY)), key_pem(KEY), "tls.crt is for a key that OpenSSL cannot read",
+            id="a certificate for a key of an unknown curve"),
+        pytest.param(chain_pem(KEY) + chain_pem(KEY)[:200], key_pem(KEY),
+            "tls.crt holds no PEM certificate: one has no end", id="half an issuer"),
     ],
-)
+)  # fmt: skip
 def test_unusable_pair_is_refused(chain: bytes, key: bytes, said: str) -> None:
     with pytest.raises(ServeError, match=said):
         judged(chain, key)

@@ -42,37 +42,27 @@ def test_chain_may_have_issuers_behind_leaf(tmp_path: Path) -> None:
     ("chain", "key", "said"),
     [
         pytest.param(chain_pem(KEY), key_pem(new_key()), "does not belong to the certificate in", id="mismatch"),
-        pytest.param(
-            chain_pem(new_key()) + chain_pem(KEY),
-            key_pem(KEY),
-            r"tls\.key belongs to certificate 2 in \S*tls\.crt, .*: put it before its CA$",
-            id="a CA first",
-        ),
-        pytest.param(
-            chain_pem(KEY, life=timedelta(days=-1)), key_pem(KEY), r"expired at .* UTC: renew it", id="expired"
-        ),
+        pytest.param(chain_pem(new_key()) + chain_pem(KEY), key_pem(KEY),
+            r"tls\.key belongs to certificate 2 in \S*tls\.crt, .*: put it before its CA$", id="a CA first"),
+        pytest.param(chain_pem(KEY, life=timedelta(days=-1)), key_pem(KEY), r"expired at .* UTC: renew it",
+            id="expired"),
         pytest.param(chain_pem(KEY, names=()), key_pem(KEY), "no subject alternative names", id="no names"),
         pytest.param(b"", key_pem(KEY), r"tls\.crt holds no PEM certificate: it is empty$", id="empty certificate"),
-        pytest.param(
-            b"junk", key_pem(KEY), r"no PEM certificate: it has no line -----BEGIN CERTIFICATE-----$", id="junk"
-        ),
+        pytest.param(b"junk", key_pem(KEY), r"no PEM certificate: it has no line -----BEGIN CERTIFICATE-----$",
+            id="junk"),
         pytest.param(b64encode(chain_pem(KEY)), key_pem(KEY), "; `base64 -d` prints the PEM in it$", id="base64"),
         pytest.param(b"\x30\x82", key_pem(KEY), "; `openssl x509 -inform der` makes PEM of DER, ", id="DER"),
-        pytest.param(
-            chain_pem(KEY)[:300], key_pem(KEY), "no PEM certificate: .* is damaged or cut off$", id="half a certificate"
-        ),
+        pytest.param(chain_pem(KEY)[:300], key_pem(KEY), "no PEM certificate: .* is damaged or cut off$",
+            id="half a certificate"),
         pytest.param(chain_pem(KEY), b"", r"tls\.key holds no PEM private key", id="empty key"),
         pytest.param(chain_pem(KEY), chain_pem(KEY), r"tls\.key holds no PEM private key", id="no key in the key"),
-        pytest.param(
-            key_pem(KEY),
-            chain_pem(KEY),
+        pytest.param(key_pem(KEY), chain_pem(KEY),
             r"tls\.crt .*: it holds a private key, and \S*tls\.key holds a certificate: exchange the two$",
-            id="swapped",
-        ),
+            id="swapped"),
         pytest.param(key_pem(KEY), key_pem(KEY), r"tls\.crt .*: it holds a private key$", id="the key twice"),
         pytest.param(chain_pem(KEY), key_pem(KEY, b"secret"), "is encrypted: give one without", id="encrypted"),
     ],
-)
+)  # fmt: skip
 def test_other_pairs_are_refused_with_what_to_do(tmp_path: Path, chain: bytes, key: bytes, said: str) -> None:
     source = files(tmp_path, chain, key)
     with pytest.raises(ServeError, match=said):

@@ -118,24 +118,18 @@ OTHER = rotation().turn(NOTHING, START)
         pytest.param({"tls.key": b"junk"}, False, True, id="the key is junk: signed again by the same authority"),
         pytest.param({"tls.crt": None}, False, True, id="no certificate: signed again by the same authority"),
         pytest.param({"authority.key": b"junk"}, True, False, id="no key of the authority: a successor, no haste"),
-        pytest.param(
-            {"authority.key": with_unknown_curve(WHOLE.authorities[0].key_pem)},
-            True,
-            False,
-            id="the key of the authority is of an unknown curve",
-        ),
-        pytest.param(
-            {"authority.crt": with_unknown_curve(WHOLE.authorities[0].pem)}, True, False, id="so is its certificate"
-        ),
+        pytest.param({"authority.key": with_unknown_curve(WHOLE.authorities[0].key_pem)}, True, False,
+            id="the key of the authority is of an unknown curve"),
+        pytest.param({"authority.crt": with_unknown_curve(WHOLE.authorities[0].pem)}, True, False,
+            id="so is its certificate"),
         pytest.param({"tls.crt": with_unknown_curve(WHOLE.data()["tls.crt"])}, False, True, id="so is the one served"),
-        pytest.param(
-            {"authority.key": None, "ca.crt": with_unknown_curve(WHOLE.bundle)}, False, False, id="so is the bundle"
-        ),
+        pytest.param({"authority.key": None, "ca.crt": with_unknown_curve(WHOLE.bundle)}, False, False,
+            id="so is the bundle"),
         pytest.param({"ca.crt": b"junk"}, True, True, id="the bundle is junk: written anew"),
         pytest.param({"authority.key": None, "ca.crt": None}, False, False, id="signed by nobody known: all anew"),
         pytest.param({"authority.key": OTHER.authorities[0].key_pem}, True, False, id="the key of another one is none"),
     ],
-)
+)  # fmt: skip
 def test_broken_certificate_is_made_anew_and_the_rest_kept(
     changes: dict[str, bytes | None], keeps_pair: bool, keeps_authority: bool
 ) -> None:

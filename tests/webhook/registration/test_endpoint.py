@@ -150,23 +150,16 @@ def test_text_without_certificates_is_refused(tmp_path: Path, text: bytes, reaso
     [
         pytest.param("one", ONE, "", id="its name and its CA"),
         pytest.param("one", b"", "", id="a CA of the system"),
-        pytest.param(
-            "two", ONE, "the certificate is valid for one, and Karmada expects two: issue one for it", id="another name"
-        ),
-        pytest.param(
-            "one",
-            None,
+        pytest.param("two", ONE, "the certificate is valid for one, and Karmada expects two: issue one for it",
+            id="another name"),
+        pytest.param("one", None,
             "the CA file does not have CN=test, which signed the certificate: put its certificate there",
-            id="another CA",
-        ),
-        pytest.param(
-            "served",
-            LEAF,
+            id="another CA"),
+        pytest.param("served", LEAF,
             "the next one, because the CA file has a server's certificate, and not its CA: put the CA's there",
-            id="no CA",
-        ),
+            id="no CA"),
     ],
-)
+)  # fmt: skip
 def test_certificate_that_karmada_rejects_is_known_before_a_call(
     name: str, trusted: bytes | None, doubt: str, authority: bytes
 ) -> None:

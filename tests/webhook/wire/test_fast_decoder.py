@@ -51,25 +51,8 @@ JUNK: tuple[Any, ...] = (
     [{"type": "A"}],
 )
 SPLINTERS: tuple[bytes, ...] = (
-    b"",
-    b" ",
-    b"\t",
-    b"\n",
-    b"\0",
-    b"0",
-    b"9",
-    b"1e9",
-    b".",
-    b"-",
-    b":",
-    b",",
-    b'"',
-    b"\\",
-    b"{",
-    b"}",
-    b"[",
-    b"]",
-)
+    b"", b" ", b"\t", b"\n", b"\0", b"0", b"9", b"1e9", b".", b"-", b":", b",", b'"', b"\\", b"{", b"}", b"[", b"]",
+)  # fmt: skip
 SPLINTERS += (b"\xff", b"\xc3\xbc", b"\\u0073", b"\\ud800", b"null", b'"spec":1,', b"9" * 30, b"[" * 300 + b"]" * 300)
 
 

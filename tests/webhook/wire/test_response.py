@@ -160,18 +160,10 @@ def test_patch_has_only_changes() -> None:
         (Operation.INTERPRET_REPLICA, {"replica": -1, "requires": None}, "replicas must be", 422),
         (Operation.INTERPRET_REPLICA, {"replica": 3.0, "requires": None}, "replicas must be", 422),
         (Operation.INTERPRET_REPLICA, {"replica": True, "requires": None}, "replicas must be", 422),
-        (
-            Operation.INTERPRET_COMPONENT,
-            {"components": [{"name": "w", "replicas": 2**31}]},
-            "replicas of component w",
-            422,
-        ),
-        (
-            Operation.INTERPRET_COMPONENT,
-            {"components": [{"name": "w", "replicas": 1}] * 2},
-            "must be unique, but are w, w",
-            422,
-        ),
+        (Operation.INTERPRET_COMPONENT, {"components": [{"name": "w", "replicas": 2**31}]}, "replicas of component w",
+            422),
+        (Operation.INTERPRET_COMPONENT, {"components": [{"name": "w", "replicas": 1}] * 2},
+            "must be unique, but are w, w", 422),
         (Operation.INTERPRET_COMPONENT, {"components": [{"name": "", "replicas": 1}]}, "1 to 32", 422),
         (Operation.INTERPRET_COMPONENT, {"components": [{"name": "w" * 33, "replicas": 1}]}, "1 to 32", 422),
         (Operation.INTERPRET_STATUS, {"status": []}, "must be an object, but is a list", 422),
@@ -184,7 +176,7 @@ def test_patch_has_only_changes() -> None:
         (Operation.REVISE_REPLICA, {"revised": MILL | {"spec": 2**70}}, "cannot be written as JSON", 422),
         (Operation.INTERPRET_DEPENDENCY, {"dependencies": [{"kind": 2**70}]}, "cannot be written as JSON", 422),
     ],
-)
+)  # fmt: skip
 def test_results_that_karmada_rejects_are_errors(operation: Operation, results: Any, said: str, code: int) -> None:
     with pytest.raises(InterpretationError, match=said) as caught:
         encode_results(request(operation), results)
@@ -199,26 +191,18 @@ def _components(number: int, requirements: Mapping[str, Any]) -> Results:
 @rows(
     ("operation", "results"),
     [
-        pytest.param(
-            Operation.INTERPRET_REPLICA,
+        pytest.param(Operation.INTERPRET_REPLICA,
             {"replica": 1, "requires": {"nodeClaim": {"nodeSelector": dict.fromkeys("abcdefghi", "x" * 2**17)}}},
-            id="a text in a selector",
-        ),
-        pytest.param(
-            Operation.INTERPRET_COMPONENT,
-            _components(10, {"nodeClaim": {"tolerations": [[0] * 1000] * 110}}),
-            id="a list",
-        ),
-        pytest.param(
-            Operation.INTERPRET_COMPONENT, _components(9, {"priorityClassName": "x" * 2**17}), id="a priority class"
-        ),
-        pytest.param(
-            Operation.INTERPRET_DEPENDENCY,
+            id="a text in a selector"),
+        pytest.param(Operation.INTERPRET_COMPONENT,
+            _components(10, {"nodeClaim": {"tolerations": [[0] * 1000] * 110}}), id="a list"),
+        pytest.param(Operation.INTERPRET_COMPONENT, _components(9, {"priorityClassName": "x" * 2**17}),
+            id="a priority class"),
+        pytest.param(Operation.INTERPRET_DEPENDENCY,
             {"dependencies": [{"apiVersion": "v1", "kind": f"K{n}", "name": "x" * 2**17} for n in range(9)]},
-            id="names",
-        ),
+            id="names"),
     ],
-)
+)  # fmt: skip
 def test_repetition_in_answer_is_bounded(operation: Operation, results: Any) -> None:
     with pytest.raises(InterpretationError, match="more than 1048576 characters"):
         encode_results(request(operation), results)

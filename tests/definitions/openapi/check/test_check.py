@@ -360,34 +360,22 @@ _SUSPEND = f"{_ROOT}.suspendDefinition"
         pytest.param({}, id="the definition as it is"),
         pytest.param({f"{_SUSPEND}.suspendActions[0].value": "null"}, id="a switch that is removed"),
         pytest.param({f"{_SUSPEND}.resumeActions[0].value": "null"}, id="a switch whose removal resumes"),
-        pytest.param(
-            {f"{_SUSPEND}.suspendActions[0].value": "0", f"{_SUSPEND}.resumeActions[0].value": "1.5"},
-            id="two numbers of a switch",
-        ),
-        pytest.param(
-            {f"{_ROOT}.statusDefinition.statusMappings.failed[0]": {"byPhase": "baking"}},
-            id="a phase in both spellings",
-        ),
-        pytest.param(
-            {
-                _COUNT: 'if .status.phase == "baking" then 0 else 1 end',
-                f"{_ROOT}.statusDefinition.statusMappings.failed[0]": {"byPhase": "baking"},
-            },
-            id="one of both spellings in an expression",
-        ),
-        pytest.param(
-            {_COUNT: 'if .status.phase | ascii_downcase | IN("baking", "sold") then 0 else 1 end'},
-            id="a phase in small letters",
-        ),
+        pytest.param({f"{_SUSPEND}.suspendActions[0].value": "0", f"{_SUSPEND}.resumeActions[0].value": "1.5"},
+            id="two numbers of a switch"),
+        pytest.param({f"{_ROOT}.statusDefinition.statusMappings.failed[0]": {"byPhase": "baking"}},
+            id="a phase in both spellings"),
+        pytest.param({_COUNT: 'if .status.phase == "baking" then 0 else 1 end',
+            f"{_ROOT}.statusDefinition.statusMappings.failed[0]": {"byPhase": "baking"}},
+            id="one of both spellings in an expression"),
+        pytest.param({_COUNT: 'if .status.phase | ascii_downcase | IN("baking", "sold") then 0 else 1 end'},
+            id="a phase in small letters"),
         pytest.param({_COUNT: 'if .spec.mode | IN("on", true) then 0 else 1 end'}, id="a text or a boolean"),
-        pytest.param(
-            {_COUNT: 'if .status.phase == "" or .status.conditions == [] then 0 else 1 end'},
-            id="nothing in a phase and in conditions",
-        ),
+        pytest.param({_COUNT: 'if .status.phase == "" or .status.conditions == [] then 0 else 1 end'},
+            id="nothing in a phase and in conditions"),
         pytest.param({_COUNT: ".operation.ovens // 1"}, id="a field of the kind beside spec"),
         pytest.param({_COUNT: 'if .status.phase | contains("ak") then 0 else 1 end'}, id="a part of a phase"),
     ],
-)
+)  # fmt: skip
 def test_right_definition_has_no_finding_without_crd(changes: dict[str, object]) -> None:
     karta = _karta()
     for path, value in changes.items():

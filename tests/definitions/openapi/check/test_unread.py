@@ -59,43 +59,24 @@ def _unread(spec: dict[str, Any], pods: str = "", count: str = "", scale: str = 
     ("spec", "pods", "unread"),
     [
         pytest.param({"template": _TEMPLATE}, ".spec.template", [], id="a template is read whole"),
-        pytest.param(
-            {"template": _TEMPLATE}, "{spec: {containers: .spec.template.spec.containers}}", [], id="its containers"
-        ),
+        pytest.param({"template": _TEMPLATE}, "{spec: {containers: .spec.template.spec.containers}}", [],
+            id="its containers"),
         pytest.param({"template": _TEMPLATE}, "", [".spec.template, a pod template"], id="a template"),
-        pytest.param(
-            {"main": _object(template=_TEMPLATE), "canary": _list(_object(template=_TEMPLATE, replicas=_NUMBER))},
-            ".spec.main.template",
-            [".spec.canary[].template, a pod template"],
-            id="a template beside the one that is read",
-        ),
-        pytest.param(
-            {"roles": {"type": "object", "additionalProperties": _object(pod=_POD)}},
-            "",
-            [".spec.roles[].pod, a pod spec"],
-            id="the pods of each role",
-        ),
+        pytest.param({"main": _object(template=_TEMPLATE),
+            "canary": _list(_object(template=_TEMPLATE, replicas=_NUMBER))}, ".spec.main.template",
+            [".spec.canary[].template, a pod template"], id="a template beside the one that is read"),
+        pytest.param({"roles": {"type": "object", "additionalProperties": _object(pod=_POD)}}, "",
+            [".spec.roles[].pod, a pod spec"], id="the pods of each role"),
         pytest.param({"sidecars": _list(_CONTAINER)}, "", [".spec.sidecars, a list of containers"], id="containers"),
-        pytest.param(
-            {"template": _TEMPLATE, "sidecars": _list(_CONTAINER)},
-            "{spec: (.spec.template.spec + {initContainers: .spec.sidecars})}",
-            [],
-            id="containers that are part of pods",
-        ),
-        pytest.param(
-            {"shop": _BAKERY},
-            ".spec.shop",
-            [".spec.shop.worker, a pod spec"],
-            id="a pod spec covers the fields of a pod alone",
-        ),
-        pytest.param(
-            {"images": _list(_object(name=_TEXT, image=_TEXT)), "template": {"type": "object"}, "replicas": _NUMBER},
-            "",
-            [],
-            id="what only its name says",
-        ),
+        pytest.param({"template": _TEMPLATE, "sidecars": _list(_CONTAINER)},
+            "{spec: (.spec.template.spec + {initContainers: .spec.sidecars})}", [],
+            id="containers that are part of pods"),
+        pytest.param({"shop": _BAKERY}, ".spec.shop", [".spec.shop.worker, a pod spec"],
+            id="a pod spec covers the fields of a pod alone"),
+        pytest.param({"images": _list(_object(name=_TEXT, image=_TEXT)), "template": {"type": "object"},
+            "replicas": _NUMBER}, "", [], id="what only its name says"),
     ],
-)
+)  # fmt: skip
 def test_pods_that_no_expression_reads_are_named(spec: dict[str, Any], pods: str, unread: list[str]) -> None:
     assert _unread(spec, pods) == unread
 
@@ -121,15 +102,11 @@ def test_key_of_a_map_in_the_scale_subresource_stands_for_all() -> None:
     "annotations",
     [
         pytest.param({"operations": "InterpretHealth, InterpretStatus"}, id="no operation counts"),
-        pytest.param(
-            {
-                "operations": "InterpretReplica",
-                "lua": "replicaResource:\n  luaScript: function GetReplicas(obj) return 1, {} end\n",
-            },
-            id="a script counts",
-        ),
+        pytest.param({"operations": "InterpretReplica",
+            "lua": "replicaResource:\n  luaScript: function GetReplicas(obj) return 1, {} end\n"},
+            id="a script counts"),
     ],
-)
+)  # fmt: skip
 def test_nothing_is_named_where_no_expression_counts(annotations: dict[str, str]) -> None:
     assert _unread({"template": _TEMPLATE}, **annotations) == []
 

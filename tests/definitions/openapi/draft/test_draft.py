@@ -54,17 +54,11 @@ def notes(crd: dict[str, Any]) -> str:
 @rows(
     ("spec", "expected"),
     [
-        pytest.param(
-            fields(replicas=INTEGER, template=TEMPLATE),
-            {
-                "specDefinition": {"podTemplateSpecPath": ".spec.template"},
-                "scaleDefinition": {"replicasPath": ".spec.replicas"},
-            },
-            id="a Deployment",
-        ),
-        pytest.param(
-            POD_SPEC, {"specDefinition": {"podSpecPath": ".spec"}}, id="a bare pod spec, of which there is one"
-        ),
+        pytest.param(fields(replicas=INTEGER, template=TEMPLATE),
+            {"specDefinition": {"podTemplateSpecPath": ".spec.template"},
+            "scaleDefinition": {"replicasPath": ".spec.replicas"}}, id="a Deployment"),
+        pytest.param(POD_SPEC, {"specDefinition": {"podSpecPath": ".spec"}},
+            id="a bare pod spec, of which there is one"),
         pytest.param(
             fields(predictor=fields(containers=CONTAINERS, minReplicas=INTEGER, maxReplicas=INTEGER)),
             {
@@ -76,22 +70,14 @@ def notes(crd: dict[str, Any]) -> str:
             },
             id="a pod spec with the bounds of an autoscaler in it",
         ),
-        pytest.param(
-            fields(jobTemplate=fields(spec=fields(parallelism={**INTEGER, "default": 2}, template=TEMPLATE))),
-            {
-                "specDefinition": {"podTemplateSpecPath": ".spec.jobTemplate.spec.template"},
-                "scaleDefinition": {"replicasPath": ".spec.jobTemplate.spec.parallelism // 2"},
-            },
-            id="the default of the schema is the default of the count",
-        ),
-        pytest.param(
-            fields(replicas=INTEGER, group=fields(numOfHosts=INTEGER, template=TEMPLATE)),
-            {
-                "specDefinition": {"podTemplateSpecPath": ".spec.group.template"},
-                "scaleDefinition": {"replicasPath": ".spec.replicas * .spec.group.numOfHosts"},
-            },
-            id="counts are for the whole workload",
-        ),
+        pytest.param(fields(jobTemplate=fields(spec=fields(parallelism={**INTEGER, "default": 2}, template=TEMPLATE))),
+            {"specDefinition": {"podTemplateSpecPath": ".spec.jobTemplate.spec.template"},
+            "scaleDefinition": {"replicasPath": ".spec.jobTemplate.spec.parallelism // 2"}},
+            id="the default of the schema is the default of the count"),
+        pytest.param(fields(replicas=INTEGER, group=fields(numOfHosts=INTEGER, template=TEMPLATE)),
+            {"specDefinition": {"podTemplateSpecPath": ".spec.group.template"},
+            "scaleDefinition": {"replicasPath": ".spec.replicas * .spec.group.numOfHosts"}},
+            id="counts are for the whole workload"),
         pytest.param(
             fields(
                 resources=RESOURCES, image=STRING, affinity=fields(podAffinity=fields(a=STRING)), podLabels=fields()
@@ -108,13 +94,10 @@ def notes(crd: dict[str, Any]) -> str:
             },
             id="pieces of a pod",
         ),
-        pytest.param(
-            fields(template={"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
-            {"specDefinition": {"podTemplateSpecPath": ".spec.template"}},
-            id="a template that the schema leaves open",
-        ),
+        pytest.param(fields(template={"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
+            {"specDefinition": {"podTemplateSpecPath": ".spec.template"}}, id="a template that the schema leaves open"),
     ],
-)
+)  # fmt: skip
 def test_single_pod_set_belongs_to_root(spec: Any, expected: dict[str, Any]) -> None:
     structure = drafted(crd(spec))
 
@@ -284,36 +267,17 @@ def test_scale_subresource_counts_if_nothing_else_does() -> None:
 @rows(
     ("kind", "spec", "status", "expected"),
     [
-        pytest.param(
-            "Bakery",
-            None,
-            fields(phase={**STRING, "enum": ["", "Pending", "Running", "Odd"]}),
-            {
-                "phaseDefinition": {"path": ".status.phase"},
-                "statusMappings": {"initializing": [{"byPhase": "Pending"}], "running": [{"byPhase": "Running"}]},
-            },
-            id="phases that the schema lists",
-        ),
-        pytest.param(
-            "Bakery",
-            None,
-            fields(appState=fields(state={**STRING, "enum": ["FAILED"]})),
-            {
-                "phaseDefinition": {"path": ".status.appState.state"},
-                "statusMappings": {"failed": [{"byPhase": "FAILED"}]},
-            },
-            id="a phase inside an object",
-        ),
-        pytest.param(
-            "Bakery",
-            None,
-            fields(conditions=CONDITIONS),
-            {
-                "conditionsDefinition": {"path": ".status.conditions"},
-                "statusMappings": {"running": [{"byConditions": [{"type": "Ready", "status": "True"}]}]},
-            },
-            id="conditions that nobody lists",
-        ),
+        pytest.param("Bakery", None, fields(phase={**STRING, "enum": ["", "Pending", "Running", "Odd"]}),
+            {"phaseDefinition": {"path": ".status.phase"},
+            "statusMappings": {"initializing": [{"byPhase": "Pending"}], "running": [{"byPhase": "Running"}]}},
+            id="phases that the schema lists"),
+        pytest.param("Bakery", None, fields(appState=fields(state={**STRING, "enum": ["FAILED"]})),
+            {"phaseDefinition": {"path": ".status.appState.state"},
+            "statusMappings": {"failed": [{"byPhase": "FAILED"}]}}, id="a phase inside an object"),
+        pytest.param("Bakery", None, fields(conditions=CONDITIONS),
+            {"conditionsDefinition": {"path": ".status.conditions"},
+            "statusMappings": {"running": [{"byConditions": [{"type": "Ready", "status": "True"}]}]}},
+            id="conditions that nobody lists"),
         pytest.param(
             "Bakery",
             None,
@@ -343,7 +307,7 @@ def test_scale_subresource_counts_if_nothing_else_does() -> None:
         ),
         pytest.param("Bakery", None, None, {"statusMappings": {}}, id="nothing to go by"),
     ],
-)
+)  # fmt: skip
 def test_status(kind: str, spec: Any, status: Any, expected: dict[str, Any]) -> None:
     assert drafted(crd(spec, status, kind=kind))["rootComponent"]["statusDefinition"] == expected
 
@@ -378,20 +342,15 @@ def test_count_is_drafted_by_its_name(spec: Any, expected: str | None) -> None:
     ("spec", "expected"),
     [
         pytest.param(fields(tls=fields(secretName=STRING)), {"Secret": ".spec.tls.secretName"}, id="a Secret"),
-        pytest.param(
-            fields(sets=items(configMapName=STRING)), {"ConfigMap": ".spec.sets[].configMapName"}, id="in a list"
-        ),
+        pytest.param(fields(sets=items(configMapName=STRING)), {"ConfigMap": ".spec.sets[].configMapName"},
+            id="in a list"),
         pytest.param(fields(authSecretRef=fields(name=STRING)), {"Secret": ".spec.authSecretRef.name"}, id="a ref"),
-        pytest.param(
-            fields(dataClaimName=STRING), {"PersistentVolumeClaim": ".spec.dataClaimName"}, id="a claim"
-        ),
-        pytest.param(
-            fields(template=fields(spec=fields(**POD_SPEC["properties"], secretName=STRING))), {}, id="what a pod names"
-        ),
+        pytest.param(fields(dataClaimName=STRING), {"PersistentVolumeClaim": ".spec.dataClaimName"}, id="a claim"),
+        pytest.param(fields(template=fields(spec=fields(**POD_SPEC["properties"], secretName=STRING))), {},
+            id="what a pod names"),
         pytest.param(fields(secretName=INTEGER, secretRef=fields(key=STRING)), {}, id="no name"),
-        pytest.param(
-            fields(passwordKeyRef=STRING, secretKey=STRING, accessKeySecretRef=STRING), {}, id="keys in an object"
-        ),
+        pytest.param(fields(passwordKeyRef=STRING, secretKey=STRING, accessKeySecretRef=STRING), {},
+            id="keys in an object"),
     ],
 )  # fmt: skip
 def test_fields_that_name_objects_are_offered_as_dependencies(spec: Any, expected: dict[str, str]) -> None:
@@ -447,30 +406,22 @@ def test_suspend_and_resume() -> None:
 @rows(
     ("spec", "status", "words"),
     [
-        pytest.param(
-            fields(groups=items(name=STRING, template=TEMPLATE)), None, "id of its instance", id="made-up label"
-        ),
+        pytest.param(fields(groups=items(name=STRING, template=TEMPLATE)), None, "id of its instance",
+            id="made-up label"),
         pytest.param(fields(template=fields()), None, "only its name", id="a guess by name"),
-        pytest.param(
-            fields(replicas=INTEGER, template=TEMPLATE),
-            None,
-            "how many pods has an object without .spec.replicas?",
-            id="a count without a default",
-        ),
-        pytest.param(
-            fields(size=INTEGER, template=TEMPLATE), None, "only its name says that this counts pods", id="a count"
-        ),
-        pytest.param(
-            None, fields(phase=STRING, conditions=CONDITIONS), ".status.phase is a phase without a list", id="both"
-        ),
-        pytest.param(
-            fields(replicas=INTEGER, a=fields(hosts=INTEGER, template=TEMPLATE)), None, "multiplied?", id="a product"
-        ),
+        pytest.param(fields(replicas=INTEGER, template=TEMPLATE), None,
+            "how many pods has an object without .spec.replicas?", id="a count without a default"),
+        pytest.param(fields(size=INTEGER, template=TEMPLATE), None, "only its name says that this counts pods",
+            id="a count"),
+        pytest.param(None, fields(phase=STRING, conditions=CONDITIONS), ".status.phase is a phase without a list",
+            id="both"),
+        pytest.param(fields(replicas=INTEGER, a=fields(hosts=INTEGER, template=TEMPLATE)), None, "multiplied?",
+            id="a product"),
         pytest.param(fields(a=TEMPLATE, b=TEMPLATE), None, "componentTypeSelector", id="several components"),
         pytest.param(None, fields(phase={**STRING, "enum": ["Odd"]}), "Without a meaning here: Odd.", id="phases"),
         pytest.param(None, fields(phase=STRING), "does not say which phases", id="phases that nobody lists"),
     ],
-)
+)  # fmt: skip
 def test_notes_say_what_a_schema_cannot(spec: Any, status: Any, words: str) -> None:
     assert words in notes(crd(spec, status))
 
@@ -495,17 +446,12 @@ def test_draft_warns_about_omitted_parts() -> None:
         pytest.param({}, None, "spec.group and spec.names.kind", id="an empty object"),
         pytest.param({"spec": {"group": "a", "names": []}}, None, "spec.names.kind", id="names of another type"),
         pytest.param(crd(), "v2", "has no version v2; it has v1", id="another version"),
-        pytest.param(
-            {"spec": {"group": "a", "names": {"kind": "B"}, "versions": [{"name": "v1", "storage": True}]}},
-            None,
-            "has no schema.openAPIV3Schema",
-            id="no schema",
-        ),
-        pytest.param(
-            {"spec": {"group": "a", "names": {"kind": "B"}, "versions": "v1"}}, None, "stored", id="no versions"
-        ),
+        pytest.param({"spec": {"group": "a", "names": {"kind": "B"}, "versions": [{"name": "v1", "storage": True}]}},
+            None, "has no schema.openAPIV3Schema", id="no schema"),
+        pytest.param({"spec": {"group": "a", "names": {"kind": "B"}, "versions": "v1"}}, None, "stored",
+            id="no versions"),
     ],
-)
+)  # fmt: skip
 def test_crds_that_nothing_can_be_drafted_from(crd: dict[str, Any], version: str | None, message: str) -> None:
     with pytest.raises(DefinitionError, match="CRD") as raised:
         CustomKind.of(crd, version)

@@ -271,76 +271,46 @@ def test_status_that_differs_only_in_types_changes(train: Definition) -> None:
     ("statuses", "expected"),
     [
         pytest.param([{"active": 2}, {"active": 3, "failed": 1}], {"active": 5, "failed": 1}, id="counters add up"),
-        pytest.param(
-            [{"most": 2147483647}, {"most": 5}], {"most": 2147483647}, id="unlimited stays what an int32 field can hold"
-        ),
+        pytest.param([{"most": 2147483647}, {"most": 5}], {"most": 2147483647},
+            id="unlimited stays what an int32 field can hold"),
         pytest.param([{"ready": True}, {"ready": True}], {"ready": True}, id="true when all say so"),
         pytest.param([{"ready": True}, {"ready": False}], {"ready": False}, id="one false is enough"),
         pytest.param([{"ready": True}, {"active": 1}], {"ready": False, "active": 1}, id="silence is not true"),
-        pytest.param(
-            [{"roles": {"w": {"active": 1}}}, {"roles": {"w": {"active": 2}, "m": {"active": 1}}}],
-            {"roles": {"w": {"active": 3}, "m": {"active": 1}}},
-            id="maps merge by key",
-        ),
-        pytest.param(
-            [{"jobs": [{"name": "x", "ready": 1}]}, {"jobs": [{"name": "y", "ready": 1}, {"name": "x", "ready": 2}]}],
-            {"jobs": [{"name": "x", "ready": 3}, {"name": "y", "ready": 1}]},
-            id="named objects merge by name",
-        ),
+        pytest.param([{"roles": {"w": {"active": 1}}}, {"roles": {"w": {"active": 2}, "m": {"active": 1}}}],
+            {"roles": {"w": {"active": 3}, "m": {"active": 1}}}, id="maps merge by key"),
+        pytest.param([{"jobs": [{"name": "x", "ready": 1}]},
+            {"jobs": [{"name": "y", "ready": 1}, {"name": "x", "ready": 2}]}],
+            {"jobs": [{"name": "x", "ready": 3}, {"name": "y", "ready": 1}]}, id="named objects merge by name"),
         pytest.param([{"ips": ["1", "2"]}, {"ips": ["2", "3"]}], {"ips": ["1", "2", "3"]}, id="lists without repeats"),
-        pytest.param(
-            [{"found": [{"a": 1, "b": 2}, True]}, {"found": [1, {"b": 2, "a": 1}, [1]]}],
+        pytest.param([{"found": [{"a": 1, "b": 2}, True]}, {"found": [1, {"b": 2, "a": 1}, [1]]}],
             {"found": [{"a": 1, "b": 2}, True, 1, [1]]},
-            id="objects with the same fields are repeats, true and 1 are none",
-        ),
+            id="objects with the same fields are repeats, true and 1 are none"),
         pytest.param([{"note": "x"}, {"note": "x"}], {"note": "x"}, id="agreed text"),
-        pytest.param(
-            [{"phase": "Active", "conditions": [condition("Ready", "True")]}, {"phase": "Pending"}],
+        pytest.param([{"phase": "Active", "conditions": [condition("Ready", "True")]}, {"phase": "Pending"}],
             {"phase": "Pending", "conditions": []},
-            id="the worst cluster's phase; Ready is not true everywhere, and no cluster says it is false",
-        ),
-        pytest.param(
-            [{"startTime": "2026-01-02T00:00:00Z"}, {"startTime": "2026-01-01T00:00:00Z"}],
-            {"startTime": "2026-01-01T00:00:00Z"},
-            id="started with the first",
-        ),
-        pytest.param(
-            [{"completionTime": "2026-01-02T00:00:00Z"}, {"completionTime": "2026-01-03T00:00:00Z"}],
-            {"completionTime": "2026-01-03T00:00:00Z"},
-            id="completed with the last",
-        ),
-        pytest.param(
-            [{"completionTime": "2026-01-02T00:00:00Z", "active": 0}, {"active": 1}],
-            {"active": 1},
-            id="not completed while one goes on",
-        ),
-        pytest.param(
-            [{"phase": "Done", "result": "Bad"}, {"phase": "Broken", "note": "z"}],
+            id="the worst cluster's phase; Ready is not true everywhere, and no cluster says it is false"),
+        pytest.param([{"startTime": "2026-01-02T00:00:00Z"}, {"startTime": "2026-01-01T00:00:00Z"}],
+            {"startTime": "2026-01-01T00:00:00Z"}, id="started with the first"),
+        pytest.param([{"completionTime": "2026-01-02T00:00:00Z"}, {"completionTime": "2026-01-03T00:00:00Z"}],
+            {"completionTime": "2026-01-03T00:00:00Z"}, id="completed with the last"),
+        pytest.param([{"completionTime": "2026-01-02T00:00:00Z", "active": 0}, {"active": 1}], {"active": 1},
+            id="not completed while one goes on"),
+        pytest.param([{"phase": "Done", "result": "Bad"}, {"phase": "Broken", "note": "z"}],
             {"phase": "Done", "result": "Bad"},
-            id="of equally bad ones the first has all the text: done would be something else without its result",
-        ),
+            id="of equally bad ones the first has all the text: done would be something else without its result"),
         pytest.param([{"a": 1}, {"a": "x"}], {"a": 1}, id="unlike values: the worst, here the first, cluster's"),
         pytest.param([{"a": None}, {"a": 1}], {"a": 1}, id="null says nothing"),
-        pytest.param(
-            [
-                {"conditions": [condition("Complete", "True")], "job": {"state": "FINISHED", "vertices": 4}},
-                {"phase": "Pending"},
-            ],
-            {"conditions": [], "job": {"vertices": 4}, "phase": "Pending"},
-            id="an object that the worst cluster lacks has no text: nothing says that its job is finished",
-        ),
-        pytest.param(
-            [{"phase": "Pending", "job": {"over": True, "endTime": "2026-01-01T00:00:00Z"}}, {"phase": "Pending"}],
-            {"phase": "Pending", "job": {"over": False}},
-            id="nor is it over there",
-        ),
-        pytest.param(
-            [{"nodes": {"b-1": {"ok": False}}}, {"phase": "Pending", "nodes": {"a-1": {"phase": "Done", "ok": True}}}],
+        pytest.param([{"conditions": [condition("Complete", "True")], "job": {"state": "FINISHED", "vertices": 4}},
+            {"phase": "Pending"}], {"conditions": [], "job": {"vertices": 4}, "phase": "Pending"},
+            id="an object that the worst cluster lacks has no text: nothing says that its job is finished"),
+        pytest.param([{"phase": "Pending", "job": {"over": True, "endTime": "2026-01-01T00:00:00Z"}},
+            {"phase": "Pending"}], {"phase": "Pending", "job": {"over": False}}, id="nor is it over there"),
+        pytest.param([{"nodes": {"b-1": {"ok": False}}},
+            {"phase": "Pending", "nodes": {"a-1": {"phase": "Done", "ok": True}}}],
             {"nodes": {"a-1": {"phase": "Done", "ok": True}, "b-1": {"ok": False}}},
-            id="a map of objects holds what each cluster has of its own; the worst one has no phase",
-        ),
+            id="a map of objects holds what each cluster has of its own; the worst one has no phase"),
     ],
-)
+)  # fmt: skip
 def test_fields_are_merged_by_what_they_are(
     train: Definition, statuses: list[dict[str, Any]], expected: dict[str, Any]
 ) -> None:
@@ -356,86 +326,46 @@ def test_false_and_zero_are_unlike_values(train: Definition) -> None:
 @rows(
     ("clusters", "expected"),
     [
-        pytest.param(
-            [[condition("Failed", "True", reason="OOM", message="killed")], [condition("Failed", "False")]],
+        pytest.param([[condition("Failed", "True", reason="OOM", message="killed")], [condition("Failed", "False")]],
             [condition("Failed", "True", reason="OOM", message="a: killed")],
-            id="one failure fails the whole, and its cluster is named",
-        ),
-        pytest.param(
-            [[condition("Complete", "True", message="done")], [condition("Complete", "True", message="too")]],
-            [condition("Complete", "True", message="a: done; b: too")],
-            id="complete when all are",
-        ),
-        pytest.param(
-            [[condition("Complete", "True")], [condition("Ready", "True")]],
+            id="one failure fails the whole, and its cluster is named"),
+        pytest.param([[condition("Complete", "True", message="done")], [condition("Complete", "True", message="too")]],
+            [condition("Complete", "True", message="a: done; b: too")], id="complete when all are"),
+        pytest.param([[condition("Complete", "True")], [condition("Ready", "True")]],
             [condition("Ready", "True", message="b")],
-            id="complete in one cluster, and unknown in another: the whole is not; but it runs",
-        ),
-        pytest.param(
-            [[condition("Ready", "True")], [condition("Ready", "False", reason="Pulling", message="image")]],
-            [condition("Ready", "False", reason="Pulling", message="b: image")],
-            id="not ready while one is not",
-        ),
-        pytest.param(
-            [[condition("Ready", "True")], [condition("Ready", "False"), condition("Complete", "True")]],
+            id="complete in one cluster, and unknown in another: the whole is not; but it runs"),
+        pytest.param([[condition("Ready", "True")], [condition("Ready", "False", reason="Pulling", message="image")]],
+            [condition("Ready", "False", reason="Pulling", message="b: image")], id="not ready while one is not"),
+        pytest.param([[condition("Ready", "True")], [condition("Ready", "False"), condition("Complete", "True")]],
             [condition("Ready", "True", message="a")],
-            id="a cluster that has completed does not keep the whole from running",
-        ),
-        pytest.param(
-            [[condition("Ready", "True")], [condition("Ready", "Unknown")]],
-            [condition("Ready", "Unknown", message="b")],
-            id="unknown while one is",
-        ),
-        pytest.param(
-            [[condition("Progressing", "False")], [condition("Progressing", "True")]],
-            [condition("Progressing", "True", message="b")],
-            id="what goes on in one cluster goes on",
-        ),
-        pytest.param(
-            [[condition("ReplicaFailure", "True")], []],
-            [condition("ReplicaFailure", "True", message="a")],
-            id="a type that sounds like a failure and is not mapped: one is enough",
-        ),
-        pytest.param(
-            [
-                [condition("Ready", "True", lastTransitionTime="2026-01-01T00:00:00Z", observedGeneration="1")],
-                [condition("Ready", "True", lastTransitionTime="2026-01-02T00:00:00Z", observedGeneration="7")],
-            ],
+            id="a cluster that has completed does not keep the whole from running"),
+        pytest.param([[condition("Ready", "True")], [condition("Ready", "Unknown")]],
+            [condition("Ready", "Unknown", message="b")], id="unknown while one is"),
+        pytest.param([[condition("Progressing", "False")], [condition("Progressing", "True")]],
+            [condition("Progressing", "True", message="b")], id="what goes on in one cluster goes on"),
+        pytest.param([[condition("ReplicaFailure", "True")], []], [condition("ReplicaFailure", "True", message="a")],
+            id="a type that sounds like a failure and is not mapped: one is enough"),
+        pytest.param([[condition("Ready", "True", lastTransitionTime="2026-01-01T00:00:00Z", observedGeneration="1")],
+            [condition("Ready", "True", lastTransitionTime="2026-01-02T00:00:00Z", observedGeneration="7")]],
             [condition("Ready", "True", message="a; b", lastTransitionTime="2026-01-02T00:00:00Z")],
-            id="the latest transition; members' generations are dropped",
-        ),
-        pytest.param(
-            [[None, condition("Ready", "True")], [condition("Ready", "True"), None]],
-            [condition("Ready", "True", message="a; b")],
-            id="null is not a condition",
-        ),
-        pytest.param(
-            [[condition("Running", "True")], [condition("Running", "True")], [condition("Created", "True")]],
+            id="the latest transition; members' generations are dropped"),
+        pytest.param([[None, condition("Ready", "True")], [condition("Ready", "True"), None]],
+            [condition("Ready", "True", message="a; b")], id="null is not a condition"),
+        pytest.param([[condition("Running", "True")], [condition("Running", "True")], [condition("Created", "True")]],
             [condition("Running", "True", message="a; b")],
-            id="a job runs while one of its clusters does, and Created is not true everywhere",
-        ),
-        pytest.param(
-            [[condition("Running", "True")], [condition("Running", "False"), condition("Complete", "True")]],
-            [condition("Running", "True", message="a")],
-            id="what has completed does not count",
-        ),
-        pytest.param(
-            [[condition("Running", "True")], [condition("Running", "False")]],
-            [condition("Running", "True", message="a")],
-            id="nor does a part that is suspended",
-        ),
-        pytest.param(
-            [[condition("Running", "True")], [condition("Running", "False"), condition("Failed", "True")]],
+            id="a job runs while one of its clusters does, and Created is not true everywhere"),
+        pytest.param([[condition("Running", "True")], [condition("Running", "False"), condition("Complete", "True")]],
+            [condition("Running", "True", message="a")], id="what has completed does not count"),
+        pytest.param([[condition("Running", "True")], [condition("Running", "False")]],
+            [condition("Running", "True", message="a")], id="nor does a part that is suspended"),
+        pytest.param([[condition("Running", "True")], [condition("Running", "False"), condition("Failed", "True")]],
             [condition("Running", "False", message="b"), condition("Failed", "True", message="b")],
-            id="a job that has failed does not run",
-        ),
-        pytest.param(
-            [[condition("Ready", "True") | {"message": ["x"]}], [condition("Ready", "True", message="ready")]],
-            [condition("Ready", "True", message="a; b: ready")],
-            id="a message that is not a text is none",
-        ),
+            id="a job that has failed does not run"),
+        pytest.param([[condition("Ready", "True") | {"message": ["x"]}],
+            [condition("Ready", "True", message="ready")]], [condition("Ready", "True", message="a; b: ready")],
+            id="a message that is not a text is none"),
     ],
-)
+)  # fmt: skip
 def test_conditions(train: Definition, clusters: list[list[dict[str, Any]]], expected: list[dict[str, str]]) -> None:
     merged = aggregate(train, template(), *({"conditions": conditions} for conditions in clusters))
     assert merged["status"]["conditions"] == expected
@@ -488,33 +418,20 @@ def test_silent_cluster_prevents_completion(train: Definition) -> None:
 @rows(
     ("statuses", "expected"),
     [
-        pytest.param(
-            [{"conditions": [condition("Complete", "True")]}, {"conditions": [condition("Ready", "True")]}, None],
-            {"conditions": [condition("Ready", "True", message="b")]},
-            id="what runs keeps the whole from being complete, silence adds nothing",
-        ),
-        pytest.param(
-            [{"conditions": [condition("Complete", "True")], "phase": "Done"}, {"phase": "Pending"}, None],
-            {"conditions": [], "phase": "Pending"},
-            id="the worst cluster's phase is that of one that reports",
-        ),
-        pytest.param(
-            [{"conditions": [condition("Complete", "True"), condition("Created", "True")], "phase": "Done"}, None],
-            {"conditions": [condition("Created", "True", message="a")]},
-            id="only what may say that it has completed is left out",
-        ),
-        pytest.param(
-            [{"conditions": [condition("Complete", "True"), condition("Running", "False")]}, None],
-            {"conditions": [condition("Running", "False", message="a")]},
-            id="what has completed does not run",
-        ),
-        pytest.param(
-            [{"conditions": [condition("Ready", "True")], "phase": "Active"}, None],
-            {"conditions": [condition("Ready", "True")], "phase": "Active"},
-            id="nothing has completed",
-        ),
+        pytest.param([{"conditions": [condition("Complete", "True")]}, {"conditions": [condition("Ready", "True")]},
+            None], {"conditions": [condition("Ready", "True", message="b")]},
+            id="what runs keeps the whole from being complete, silence adds nothing"),
+        pytest.param([{"conditions": [condition("Complete", "True")], "phase": "Done"}, {"phase": "Pending"}, None],
+            {"conditions": [], "phase": "Pending"}, id="the worst cluster's phase is that of one that reports"),
+        pytest.param([{"conditions": [condition("Complete", "True"), condition("Created", "True")], "phase": "Done"},
+            None], {"conditions": [condition("Created", "True", message="a")]},
+            id="only what may say that it has completed is left out"),
+        pytest.param([{"conditions": [condition("Complete", "True"), condition("Running", "False")]}, None],
+            {"conditions": [condition("Running", "False", message="a")]}, id="what has completed does not run"),
+        pytest.param([{"conditions": [condition("Ready", "True")], "phase": "Active"}, None],
+            {"conditions": [condition("Ready", "True")], "phase": "Active"}, id="nothing has completed"),
     ],
-)
+)  # fmt: skip
 def test_silence_forbids_completion_and_nothing_else(
     train: Definition, statuses: list[Any], expected: dict[str, Any]
 ) -> None:
@@ -672,27 +589,21 @@ def test_worst_and_union_take_worst_cluster_first(define: Define) -> None:
     ("known", "reported", "expected"),
     [
         pytest.param({"n": {"failed": 5}}, [{"n": {"failed": 1}}, {}], {"n": {"failed": 5}}, id="it does not fall"),
-        pytest.param(
-            {"n": {"failed": 5}}, [{"n": {"failed": 4}}, {"n": {"failed": 4}}], {"n": {"failed": 8}}, id="a sum"
-        ),
+        pytest.param({"n": {"failed": 5}}, [{"n": {"failed": 4}}, {"n": {"failed": 4}}], {"n": {"failed": 8}},
+            id="a sum"),
         pytest.param({"n": {"failed": 5}}, [{"active": 1}], {"n": {"failed": 5}, "active": 1}, id="absent is nothing"),
         pytest.param({"n": {"failed": 0}}, [{"active": 1}], {"n": {"failed": 0}, "active": 1}, id="a 0 does not go"),
         pytest.param({"n": {}}, [{"n": {"failed": 1}}], {"n": {"failed": 1}}, id="none was counted yet"),
-        pytest.param(
-            {"n": 7}, [{"n": {"failed": 1}}], {"n": {"failed": 1}}, id="the template has something else there"
-        ),
+        pytest.param({"n": 7}, [{"n": {"failed": 1}}], {"n": {"failed": 1}},
+            id="the template has something else there"),
         pytest.param({"n": {"failed": "5"}}, [{"n": {"failed": 1}}], {"n": {"failed": 1}}, id="it was no number"),
-        pytest.param(
-            {"n": {"failed": "5Gi"}},
-            [{"n": {"failed": "900Mi"}}, {"n": {"failed": "1Gi"}}],
-            {"n": {"failed": "5Gi"}},
-            id="nor does a quantity fall",
-        ),
+        pytest.param({"n": {"failed": "5Gi"}}, [{"n": {"failed": "900Mi"}}, {"n": {"failed": "1Gi"}}],
+            {"n": {"failed": "5Gi"}}, id="nor does a quantity fall"),
         pytest.param({"n": {"failed": "5k"}}, [{"n": {"failed": "6k"}}], {"n": {"failed": "6k"}}, id="one that rises"),
         pytest.param({"n": {"failed": "5"}}, [{"n": {"failed": ""}}], {"n": {"failed": "5"}}, id="empty is nothing"),
         pytest.param({"n": {"failed": "x"}}, [{"n": {"failed": "1"}}], {"n": {"failed": "1"}}, id="it was no quantity"),
     ],
-)
+)  # fmt: skip
 def test_counter_does_not_fall(
     define: Define, known: dict[str, Any], reported: list[dict[str, Any]], expected: dict[str, Any]
 ) -> None:
@@ -768,18 +679,12 @@ def test_without_clusters_an_outcome_may_depend_on_the_spec(define: Define, *, p
     [
         pytest.param("{.status.a: drop, .status.a.b: drop}", {"c": [{"d": 1, "e": 2}]}, id="a field and one below it"),
         pytest.param("{.status.a.b: drop, .status.a: drop}", {"c": [{"d": 1, "e": 2}]}, id="the other way round"),
-        pytest.param(
-            "{'.status.c[]': drop, '.status.c[].d': drop}",
-            {"a": {"b": 1, "x": 2}, "c": [{"e": 2}]},
-            id="a list keeps its elements",
-        ),
-        pytest.param(
-            "{.status.c.d: drop, '.status.a[].b': drop, .status.a.x.y: drop}",
-            {"a": {"b": 1, "x": 2}, "c": [{"d": 1, "e": 2}]},
-            id="values of other types have nothing to be removed",
-        ),
+        pytest.param("{'.status.c[]': drop, '.status.c[].d': drop}", {"a": {"b": 1, "x": 2}, "c": [{"e": 2}]},
+            id="a list keeps its elements"),
+        pytest.param("{.status.c.d: drop, '.status.a[].b': drop, .status.a.x.y: drop}",
+            {"a": {"b": 1, "x": 2}, "c": [{"d": 1, "e": 2}]}, id="values of other types have nothing to be removed"),
     ],
-)
+)  # fmt: skip
 def test_several_rules_remove_their_fields(define: Define, rules: str, expected: dict[str, Any]) -> None:
     definition = define(root=ROOT, aggregate=rules)
     status = {"a": {"b": 1, "x": 2}, "c": [{"d": 1, "e": 2}]}
@@ -847,17 +752,13 @@ def test_conditions_without_a_status_hold_while_they_are_there(
 @rows(
     ("known", "statuses", "expected"),
     [
-        pytest.param(
-            {"driver": {"pod": "p"}, "state": "Up", "n": 2}, (), {"driver": {}, "state": "Unknown", "n": 0},
-            id="without clusters",
-        ),
+        pytest.param({"driver": {"pod": "p"}, "state": "Up", "n": 2}, (), {"driver": {}, "state": "Unknown", "n": 0},
+            id="without clusters"),
         pytest.param(None, ({"driver": {"pod": "p"}, "state": "Up"},), {"driver": {"pod": "p"}, "state": "Up"},
                      id="what a cluster gives stays"),
         pytest.param(None, ({"state": "Up"},), {"driver": {}, "state": "Up"}, id="of a member with an older CRD"),
-        pytest.param(
-            None, ({"state": "Up"}, {"state": "Up", "job": {"id": "b", "n": 1}}),
-            {"driver": {}, "state": "Up", "job": {"id": "", "n": 1}}, id="in an object that is there",
-        ),
+        pytest.param(None, ({"state": "Up"}, {"state": "Up", "job": {"id": "b", "n": 1}}),
+            {"driver": {}, "state": "Up", "job": {"id": "", "n": 1}}, id="in an object that is there"),
     ],
 )  # fmt: skip
 def test_required_fields_are_there(

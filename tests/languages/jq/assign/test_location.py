@@ -80,66 +80,43 @@ WORKERS = """
         pytest.param(".spec.x.replicas", None, [Location(("spec", "x", "replicas"))], id="absent parents"),
         pytest.param(".replicas // 1", {"replicas": 2}, [REPLICAS], id="a default that is not needed"),
         pytest.param(".replicas // 1", {"replicas": None}, [REPLICAS._replace(default=1)], id="a default"),
-        pytest.param(
-            ".replicas // .hosts // 1", {}, [REPLICAS._replace(default=1)], id="of several the first is written"
-        ),
-        pytest.param(
-            ".replicas // ((.hosts // 1) * 2)", {}, [REPLICAS._replace(default=2)], id="and not a factor of its default"
-        ),
-        pytest.param(
-            "1 * (.x // empty) // .replicas // .hosts // 1",
-            {},
-            [REPLICAS._replace(default=1)],
-            id="the first that is a place",
-        ),
+        pytest.param(".replicas // .hosts // 1", {}, [REPLICAS._replace(default=1)],
+            id="of several the first is written"),
+        pytest.param(".replicas // ((.hosts // 1) * 2)", {}, [REPLICAS._replace(default=2)],
+            id="and not a factor of its default"),
+        pytest.param("1 * (.x // empty) // .replicas // .hosts // 1", {}, [REPLICAS._replace(default=1)],
+            id="the first that is a place"),
         pytest.param(".replicas // .hosts", {}, [HOSTS], id="without a default it is the last, as jq assigns"),
         pytest.param(".replicas // null", {"replicas": False}, [None], id="what is false is no place of null"),
         pytest.param(".replicas // [.hosts] | first", {}, [HOSTS], id="a new array is of its parts"),
-        pytest.param(
-            ".x | (.a // (., 1)), .b",
-            {"x": {"a": 5, "b": 2}},
-            [Location(("x", "a")), Location(("x", "b"))],
-            id="a default that is the input is one only there",
-        ),
+        pytest.param(".x | (.a // (., 1)), .b", {"x": {"a": 5, "b": 2}}, [Location(("x", "a")), Location(("x", "b"))],
+            id="a default that is the input is one only there"),
         pytest.param(".hosts // .replicas // 1", {"hosts": 2}, [HOSTS], id="the first one there is written"),
         pytest.param(".replicas // (2 + .n)", {"n": 1}, [REPLICAS._replace(default=3)], id="a computed default"),
         pytest.param(".x[].n // 1", {"x": [{}, {}]}, [None], id="one default for two elements has no place"),
         pytest.param(".x[].n // 1", {"x": [{}]}, [Location(("x", 0, "n"), 1)], id="of one element it has"),
         pytest.param(".x[].n // 1", {"x": [{}, {"n": 5}]}, [Location(("x", 1, "n"))], id="true outputs only"),
-        pytest.param(
-            ".x[] | .n // 1", {"x": [{}, {"n": 5}]}, [Location(("x", 0, "n"), 1), Location(("x", 1, "n"))], id="each"
-        ),
-        pytest.param(
-            "(.replicas // 1) * (.hosts // 1)", {"hosts": 4}, [REPLICAS._replace(default=1, factor=4)], id="product"
-        ),
-        pytest.param(
-            "2 * .replicas",
-            {"replicas": 3},
-            [REPLICAS._replace(factor=2)],
-            id="the right factor, if the left has no place",
-        ),
-        pytest.param(
-            ".replicas * ((.size // 1) - 1)",
-            {"replicas": 3, "size": 4},
-            [REPLICAS._replace(factor=3)],
-            id="a computed factor",
-        ),
-        pytest.param(
-            ".replicas | . * 2 | . * 3", {"replicas": 1}, [REPLICAS._replace(factor=6)], id="factors multiply"
-        ),
+        pytest.param(".x[] | .n // 1", {"x": [{}, {"n": 5}]}, [Location(("x", 0, "n"), 1), Location(("x", 1, "n"))],
+            id="each"),
+        pytest.param("(.replicas // 1) * (.hosts // 1)", {"hosts": 4}, [REPLICAS._replace(default=1, factor=4)],
+            id="product"),
+        pytest.param("2 * .replicas", {"replicas": 3}, [REPLICAS._replace(factor=2)],
+            id="the right factor, if the left has no place"),
+        pytest.param(".replicas * ((.size // 1) - 1)", {"replicas": 3, "size": 4}, [REPLICAS._replace(factor=3)],
+            id="a computed factor"),
+        pytest.param(".replicas | . * 2 | . * 3", {"replicas": 1}, [REPLICAS._replace(factor=6)],
+            id="factors multiply"),
         pytest.param(".replicas * 0.5", {"replicas": 4}, [None], id="a fraction is not a factor"),
         pytest.param(".replicas * -1", {"replicas": 4}, [None], id="nor is a negative number"),
         pytest.param(".replicas + 1", {"replicas": 4}, [None], id="a sum is computed"),
         pytest.param("1", {}, [None], id="a literal"),
         pytest.param("1, .replicas", {}, [None, REPLICAS], id="one of two"),
-        pytest.param(
-            "if .suspend then 0 else .replicas end", {"suspend": True}, [None], id="the branch without a place"
-        ),
+        pytest.param("if .suspend then 0 else .replicas end", {"suspend": True}, [None],
+            id="the branch without a place"),
         pytest.param("if .suspend then 0 else .replicas end", {}, [REPLICAS], id="the branch with a place"),
         pytest.param("[.replicas, .hosts] | min", {"replicas": 5, "hosts": 3}, [REPLICAS._replace(cap=3)], id="a cap"),
-        pytest.param(
-            "[.replicas, .hosts] | max", {"replicas": 5, "hosts": 3}, [REPLICAS._replace(floor=3)], id="a floor"
-        ),
+        pytest.param("[.replicas, .hosts] | max", {"replicas": 5, "hosts": 3}, [REPLICAS._replace(floor=3)],
+            id="a floor"),
         pytest.param("[.replicas, .hosts] | max", {"replicas": 5}, [REPLICAS], id="null is not a floor"),
         pytest.param("[3, .replicas] | min", {"replicas": 5}, [REPLICAS._replace(cap=3)], id="a cap in front"),
         pytest.param("[3, (.replicas // empty)] | min", {"replicas": 2}, [REPLICAS._replace(cap=3)], id="of an option"),
@@ -148,46 +125,21 @@ WORKERS = """
         pytest.param("[7, .replicas, 3] | max", {"replicas": 5}, [REPLICAS._replace(floor=7)], id="the largest floor"),
         pytest.param("[.replicas, .hosts] | min", {"replicas": 5}, [None], id="null is the smallest"),
         pytest.param("[.replicas, (.hosts // empty)] | min", {"replicas": 5}, [REPLICAS], id="no other"),
-        pytest.param(
-            '[.["replicas", "hosts"]] | min * 2',
-            {"replicas": 5, "hosts": 3},
-            [REPLICAS._replace(factor=2, cap=6)],
-            id="bounds are scaled",
-        ),
-        pytest.param(
-            WORKERS,
-            {"groups": [{"replicas": 2, "min": 1, "hosts": 4}]},
-            [Location(("groups", 0, "replicas"), None, 4, 4, 36)],
-            id="worker groups",
-        ),
-        pytest.param(
-            WORKERS,
-            {"groups": [{"suspend": True}, {}]},
-            [None, Location(("groups", 1, "replicas"), 0, 1, 0, 9)],
-            id="suspended and default groups",
-        ),
-        pytest.param(
-            ".m | to_entries[] | .value.n // 1",
-            {"m": {"b": {}, "a": {}}},
-            [Location(("m", "a", "n"), 1), Location(("m", "b", "n"), 1)],
-            id="through entries",
-        ),
+        pytest.param('[.["replicas", "hosts"]] | min * 2', {"replicas": 5, "hosts": 3},
+            [REPLICAS._replace(factor=2, cap=6)], id="bounds are scaled"),
+        pytest.param(WORKERS, {"groups": [{"replicas": 2, "min": 1, "hosts": 4}]},
+            [Location(("groups", 0, "replicas"), None, 4, 4, 36)], id="worker groups"),
+        pytest.param(WORKERS, {"groups": [{"suspend": True}, {}]},
+            [None, Location(("groups", 1, "replicas"), 0, 1, 0, 9)], id="suspended and default groups"),
+        pytest.param(".m | to_entries[] | .value.n // 1", {"m": {"b": {}, "a": {}}},
+            [Location(("m", "a", "n"), 1), Location(("m", "b", "n"), 1)], id="through entries"),
         pytest.param(".m | to_entries[] | .key", {"m": {"b": {}}}, [None], id="a key is no place"),
-        pytest.param(
-            ".m | map(.n) | first, last",
-            {"m": {"b": {}, "a": {}}},
-            [Location(("m", "a", "n")), Location(("m", "b", "n"))],
-            id="through map",
-        ),
-        pytest.param(
-            ".x | first.n, last.n, .[-2].n",
-            {"x": [{}, {}]},
-            [Location(("x", i, "n")) for i in (0, 1, 0)],
-            id="ends of a list",
-        ),
-        pytest.param(
-            "first(.x[]), last(.x[])", {"x": [1, 2]}, [Location(("x", 0)), Location(("x", 1))], id="ends of a generator"
-        ),
+        pytest.param(".m | map(.n) | first, last", {"m": {"b": {}, "a": {}}},
+            [Location(("m", "a", "n")), Location(("m", "b", "n"))], id="through map"),
+        pytest.param(".x | first.n, last.n, .[-2].n", {"x": [{}, {}]}, [Location(("x", i, "n")) for i in (0, 1, 0)],
+            id="ends of a list"),
+        pytest.param("first(.x[]), last(.x[])", {"x": [1, 2]}, [Location(("x", 0)), Location(("x", 1))],
+            id="ends of a generator"),
         pytest.param('first(.a // (.b, error("x")))', {}, [Location(("b",))], id="what comes later is not run"),
         pytest.param(".x[-1]", {"x": []}, [None], id="no last element"),
         pytest.param(".x[1:][]", {"x": [1, 2]}, [None], id="a slice is computed"),
@@ -196,18 +148,16 @@ WORKERS = """
         pytest.param(".x[.k]", {"x": {"n": 1}, "k": "n"}, [Location(("x", "n"))], id="a key of the object"),
         pytest.param(".x[.k]", {"k": 1.5}, [Location(("x", 1))], id="an index of the object"),
         pytest.param(".x[.k]", {"k": 0}, [Location(("x", 0))], id="the first index, of a list that is not there"),
-        pytest.param(
-            ".x[.k]", {"k": math.inf}, [Location(("x", int(sys.float_info.max)))], id="one beyond all numbers"
-        ),
+        pytest.param(".x[.k]", {"k": math.inf}, [Location(("x", int(sys.float_info.max)))],
+            id="one beyond all numbers"),
         pytest.param(".x?, .y.z?", {"y": 1}, [Location(("x",))], id="optional"),
         pytest.param(".n | tonumber", {"n": "3"}, [Location(("n",), numeral=True)], id="a numeral"),
         pytest.param(".n // 1 | tonumber", {}, [Location(("n",), 1, numeral=True)], id="what may become a numeral"),
-        pytest.param(
-            '(.n // "4") | tonumber * 2', {}, [Location(("n",), "4", 2, numeral=True)], id="a default numeral"
-        ),
+        pytest.param('(.n // "4") | tonumber * 2', {}, [Location(("n",), "4", 2, numeral=True)],
+            id="a default numeral"),
         pytest.param("(.spec // {}) | .n // 1", {}, [Location(("spec", "n"), 1)], id="a default object"),
     ],
-)
+)  # fmt: skip
 def test_locations(text: str, value: JSON, expected: list[Location | None]) -> None:
     assert located(text, value) == expected
 
@@ -226,27 +176,16 @@ def test_locations(text: str, value: JSON, expected: list[Location | None]) -> N
         pytest.param(REPLICAS, {"replicas": "5"}, 2, {"replicas": "2"}, id="even if it is not read as a number"),
         pytest.param(REPLICAS, {"replicas": "5"}, 5, {"replicas": "5"}, id="which says it already"),
         pytest.param(REPLICAS._replace(numeral=True), {"replicas": 5}, 2, {"replicas": 2}, id="a number stays one"),
-        pytest.param(
-            REPLICAS._replace(default="1", factor=3, numeral=True), {}, 6, {"replicas": "2"}, id="as the default is"
-        ),
-        pytest.param(
-            Location(("metadata", "annotations", "n"), default=1, numeral=True),
-            {},
-            2,
-            {"metadata": {"annotations": {"n": "2"}}},
-            id="an annotation is text",
-        ),
-        pytest.param(
-            Location(("spec", "metadata", "labels", "n")),
-            {"spec": {}},
-            0,
-            {"spec": {"metadata": {"labels": {"n": "0"}}}},
-            id="so is a label",
-        ),
+        pytest.param(REPLICAS._replace(default="1", factor=3, numeral=True), {}, 6, {"replicas": "2"},
+            id="as the default is"),
+        pytest.param(Location(("metadata", "annotations", "n"), default=1, numeral=True), {}, 2,
+            {"metadata": {"annotations": {"n": "2"}}}, id="an annotation is text"),
+        pytest.param(Location(("spec", "metadata", "labels", "n")), {"spec": {}}, 0,
+            {"spec": {"metadata": {"labels": {"n": "0"}}}}, id="so is a label"),
         pytest.param(Location(("labels", "n")), {}, 2, {"labels": {"n": 2}}, id="other fields of that name are not"),
         pytest.param(Location(("a", 1, "n")), {"a": [1, {"n": 1}]}, 2, {"a": [1, {"n": 2}]}, id="inside of a list"),
     ],
-)
+)  # fmt: skip
 def test_write(location: Location, value: JSON, number: int, expected: JSON) -> None:
     before = copy.deepcopy(value)
     assert location.write(value, number) == expected

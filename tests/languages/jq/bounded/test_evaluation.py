@@ -65,18 +65,13 @@ def test_results(pool: Pool, program: str, value: str, expected: list[JSON]) -> 
         pytest.param("[range(1e12)] | length", 0.1, "longer than 0.1 s", id="a long loop"),
         pytest.param("def f: f; f", 0.1, "longer than 0.1 s", id="endless recursion", marks=pytest.mark.slow),
         pytest.param('"x" * 1e9', HANG, f"more than {SMALL >> 20} MiB of memory", id="a huge string"),
-        pytest.param(
-            "def f: [f, f]; f",
-            HANG,
-            f"more than {SMALL >> 20} MiB of memory",
-            id="memory that fills",
-            marks=pytest.mark.slow,
-        ),
+        pytest.param("def f: [f, f]; f", HANG, f"more than {SMALL >> 20} MiB of memory", id="memory that fills",
+            marks=pytest.mark.slow),
         pytest.param("range(1e12)", HANG, "more than 999 results", id="endless results"),
         pytest.param("range(1000)", HANG, "more than 999 results", id="one result too many"),
         pytest.param('"x" * 2e7', HANG, "too large", id="a large result", marks=pytest.mark.slow),
     ],
-)
+)  # fmt: skip
 def test_runaway_expressions_are_stopped(
     pool: Pool, monkeypatch: pytest.MonkeyPatch, program: str, seconds: float, message: str
 ) -> None:

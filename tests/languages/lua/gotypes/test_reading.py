@@ -55,61 +55,36 @@ def test_reads(go_type: str, value: Any, read: Any) -> None:
         pytest.param("int32", "5", "json: cannot unmarshal string into Go value of type int32", id="a string"),
         pytest.param("int32", True, "json: cannot unmarshal bool into Go value of type int32", id="true is not 1"),
         pytest.param("int32", 1.5, "json: cannot unmarshal number 1.5 into Go value of type int32", id="a fraction"),
-        pytest.param(
-            "int32", 2**31, "json: cannot unmarshal number 2147483648 into Go value of type int32", id="33 bits"
-        ),
-        pytest.param(
-            "int64",
-            2**63,
-            "json: cannot unmarshal number 9223372036854776000 into Go value of type int64",
-            id="65 bits, in the digits that Go writes",
-        ),
-        pytest.param(
-            "int64", 1e22, "json: cannot unmarshal number 1e+22 into Go value of type int64", id="with an exponent"
-        ),
-        pytest.param(
-            "IntOrString", 1.5, "json: cannot unmarshal number 1.5 into Go value of type int32", id="half a port"
-        ),
-        pytest.param(
-            "[]string", {"a": 1}, "json: cannot unmarshal object into Go value of type []string", id="an object"
-        ),
-        pytest.param(
-            "map[string]string",
-            ["a"],
-            "json: cannot unmarshal array into Go value of type map[string]string",
-            id="a list",
-        ),
+        pytest.param("int32", 2**31, "json: cannot unmarshal number 2147483648 into Go value of type int32",
+            id="33 bits"),
+        pytest.param("int64", 2**63, "json: cannot unmarshal number 9223372036854776000 into Go value of type int64",
+            id="65 bits, in the digits that Go writes"),
+        pytest.param("int64", 1e22, "json: cannot unmarshal number 1e+22 into Go value of type int64",
+            id="with an exponent"),
+        pytest.param("IntOrString", 1.5, "json: cannot unmarshal number 1.5 into Go value of type int32",
+            id="half a port"),
+        pytest.param("[]string", {"a": 1}, "json: cannot unmarshal object into Go value of type []string",
+            id="an object"),
+        pytest.param("map[string]string", ["a"],
+            "json: cannot unmarshal array into Go value of type map[string]string", id="a list"),
         pytest.param("Quantity", True, "quantities must match", id="a boolean is not a quantity"),
         pytest.param("Quantity", {"a": 1}, "quantities must match", id="an object is not a quantity"),
         pytest.param("Time", "2023-02-29T00:00:00Z", "parsing time", id="no leap day in 2023"),
         pytest.param("Time", "2024-01-01", "parsing time", id="a date is not a time"),
         pytest.param("Time", 5, "json: cannot unmarshal number into Go value of type string", id="a number"),
-        pytest.param(
-            "EnvVar",
-            {"name": 1},
-            "json: cannot unmarshal number into Go struct field EnvVar.name of type string",
-            id="where",
-        ),
-        pytest.param(
-            "Container",
-            {"env": [{"name": "a"}, {"Name": 1}]},
+        pytest.param("EnvVar", {"name": 1},
+            "json: cannot unmarshal number into Go struct field EnvVar.name of type string", id="where"),
+        pytest.param("Container", {"env": [{"name": "a"}, {"Name": 1}]},
             "json: cannot unmarshal number into Go struct field EnvVar.env[1].name of type string",
-            id="the innermost struct, and the whole path in the type's own spelling",
-        ),
-        pytest.param(
-            "EnvVar",
-            {"value": "b", "VALUE": 5},
+            id="the innermost struct, and the whole path in the type's own spelling"),
+        pytest.param("EnvVar", {"value": "b", "VALUE": 5},
             "json: cannot unmarshal number into Go struct field EnvVar.value of type string",
-            id="any spelling has to fit",
-        ),
-        pytest.param(
-            "LabelSelector",
-            {"matchLabels": {"app.io/a": 1}},
+            id="any spelling has to fit"),
+        pytest.param("LabelSelector", {"matchLabels": {"app.io/a": 1}},
             'json: cannot unmarshal number into Go struct field LabelSelector.matchLabels["app.io/a"] of type string',
-            id="the key of a map",
-        ),
+            id="the key of a map"),
     ],
-)
+)  # fmt: skip
 def test_refuses(go_type: str, value: Any, message: str) -> None:
     with pytest.raises(MismatchError) as refused:
         decode(go_type, value)

@@ -62,22 +62,15 @@ def test_results_are_those_of_karmada(script: str) -> None:
 @rows(
     ("script", "ours", "karmadas"),
     [
-        pytest.param(
-            "return string.find('hello', 'l', 10, true)", [None], "runtime error: slice bounds out of range",
-            id="nothing is found behind the end, where gopher-lua panics",
-        ),
+        pytest.param("return string.find('hello', 'l', 10, true)", [None], "runtime error: slice bounds out of range",
+            id="nothing is found behind the end, where gopher-lua panics"),
         pytest.param("local t = {1, 2, 3} t[5] = 9 return #t", [3], 5, id="an array with a hole ends before it"),
-        pytest.param(
-            "return pcall(function() local x x.y = 1 end)",
+        pytest.param("return pcall(function() local x x.y = 1 end)",
             [False, "<string>:1: attempt to index local 'x' (a nil value)"],
-            "attempt to index a non-table object(nil) with key 'y'",
-            id="an error names the variable",
-        ),
+            "attempt to index a non-table object(nil) with key 'y'", id="an error names the variable"),
         pytest.param("return '010' + 1", [11], 9, id="text with a leading zero is decimal"),
-        pytest.param(
-            "local function f(n) return n == 0 and 0 or 1 + f(n - 1) end return f(1000)", [1000], "stack overflow",
-            id="functions nest deeper than 256 levels",
-        ),
+        pytest.param("local function f(n) return n == 0 and 0 or 1 + f(n - 1) end return f(1000)", [1000],
+            "stack overflow", id="functions nest deeper than 256 levels"),
     ],
 )  # fmt: skip
 def test_known_differences(script: str, ours: list[JSON], karmadas: JSON) -> None:
@@ -89,32 +82,21 @@ def test_known_differences(script: str, ours: list[JSON], karmadas: JSON) -> Non
     ("call", "message"),
     [
         pytest.param("math.max()", "wrong number of arguments", id="mathlib.go"),
-        pytest.param(
-            "math.mod('x', 1)", "bad argument #1 to mod (number expected, got string)", id="a number, not arithmetic"
-        ),
+        pytest.param("math.mod('x', 1)", "bad argument #1 to mod (number expected, got string)",
+            id="a number, not arithmetic"),
         pytest.param("math.pow({}, {})", "bad argument #1 to pow (number expected, got table)", id="the first of two"),
         pytest.param("math.ldexp(1, '2')", "bad argument #2 to ldexp (number expected, got string)", id="auxlib.go"),
         pytest.param("select({})", "bad argument #1 to select (number or string expected, got table)", id="baselib.go"),
         pytest.param("xpcall(nil, 'x')", "bad argument #1 to xpcall (function expected, got nil)", id="xpcall"),
         pytest.param("os.date(nil)", "bad argument #1 to date (string expected, got nil)", id="oslib_safe.go"),
-        pytest.param(
-            "require('kube').accuratePodRequirements({}, print)", "getPodRequirements only accepts one argument",
-            id="arguments are counted before they are read",
-        ),
-        pytest.param(
-            "require('kube').resourceAdd({1, nil, 3})", "bad argument #1 to resourceAdd (string expected, got table)",
-            id="and have the right type",
-        ),
-        pytest.param(
-            "require('kube').accuratePodRequirements({1, nil, 3})",
-            "fail to convert lua value to PodTemplateSpec: cannot encode sparse array",
-            id="before they are JSON",
-        ),
-        pytest.param(
-            "require('kube').getPodDependencies({spec = {priority = 0/0}}, 'ns')",
-            "fail to convert lua value to corev1.PodTemplateSpec: json: unsupported value: NaN",
-            id="or not",
-        ),
+        pytest.param("require('kube').accuratePodRequirements({}, print)",
+            "getPodRequirements only accepts one argument", id="arguments are counted before they are read"),
+        pytest.param("require('kube').resourceAdd({1, nil, 3})",
+            "bad argument #1 to resourceAdd (string expected, got table)", id="and have the right type"),
+        pytest.param("require('kube').accuratePodRequirements({1, nil, 3})",
+            "fail to convert lua value to PodTemplateSpec: cannot encode sparse array", id="before they are JSON"),
+        pytest.param("require('kube').getPodDependencies({spec = {priority = 0/0}}, 'ns')",
+            "fail to convert lua value to corev1.PodTemplateSpec: json: unsupported value: NaN", id="or not"),
     ],
 )  # fmt: skip
 def test_complaints_about_arguments(call: str, message: str) -> None:

@@ -23,31 +23,21 @@ def body(text: str) -> str:
         pytest.param("return x and 3or 4", "return x and 3 or 4", id="a number ends before a letter"),
         pytest.param("_ENV = 1", "_ENV_ = 1", id="a name that only Lua 5.2 has"),
         pytest.param("t = {a = 1}", "t = {a = 1}", id="nothing goes through a table"),
-        pytest.param(
-            "pairs{b = 1, ['a'] = 2, 3}",
-            "pairs(ordered({b = 1, ['a'] = 2, 3}, {\"b\", 'a'}))",
-            id="the order of fields",
-        ),
-        pytest.param(
-            "t = {f = function() local x, y = 1, 2; z = 3 end, g = 1} next(t)",
+        pytest.param("pairs{b = 1, ['a'] = 2, 3}", "pairs(ordered({b = 1, ['a'] = 2, 3}, {\"b\", 'a'}))",
+            id="the order of fields"),
+        pytest.param("t = {f = function() local x, y = 1, 2; z = 3 end, g = 1} next(t)",
             't = ordered({f = function() local x, y = 1, 2; z = 3 end, g = 1}, {"f", "g"}) next(t)',
-            id="what a function in a table assigns is not a field",
-        ),
-        pytest.param(
-            "local f = function(v)\n return f(v) end",
-            "local function f  (v)\n return f(v) end",
-            id="a function of itself",
-        ),
-        pytest.param(
-            "local f = function() end or 1", "local f = function() end or 1", id="not one that is a part of the value"
-        ),
+            id="what a function in a table assigns is not a field"),
+        pytest.param("local f = function(v)\n return f(v) end", "local function f  (v)\n return f(v) end",
+            id="a function of itself"),
+        pytest.param("local f = function() end or 1", "local f = function() end or 1",
+            id="not one that is a part of the value"),
         pytest.param("local f, g = function() end", "local f, g = function() end", id="nor one for several locals"),
         pytest.param("f = function() end", "f = function() end", id="nor one for a variable that is there"),
-        pytest.param(
-            "function f(...) arg = 1 end", "function f(...) local arg = {n = #{...}, ...}; arg = 1 end", id="arg"
-        ),
+        pytest.param("function f(...) arg = 1 end", "function f(...) local arg = {n = #{...}, ...}; arg = 1 end",
+            id="arg"),
     ],
-)
+)  # fmt: skip
 def test_rewrites(text: str, rewritten: str) -> None:
     assert body(text) == rewritten
 

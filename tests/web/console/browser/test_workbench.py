@@ -256,17 +256,12 @@ def test_address_names_kind_object_and_operation(open_page: Open) -> None:
     ("name", "tab", "text", "message"),
     [
         pytest.param("crd", "CRD", OBJECT, "there is no CustomResourceDefinition in it", id="an object as the CRD"),
-        pytest.param(
-            "observed",
-            "Member's object",
-            "apiVersion: v1\nkind: Pod\n",
-            "the member's object is v1, Kind=Pod",
-            id="a Pod",
-        ),
+        pytest.param("observed", "Member's object", "apiVersion: v1\nkind: Pod\n",
+            "the member's object is v1, Kind=Pod", id="a Pod"),
         pytest.param("items", "Clusters", "member1: {}\n", "not what a cluster reports", id="a mapping of clusters"),
         pytest.param("suite", "Suite", "tests: []\n", "unknown key", id="a list of cases"),
     ],
-)
+)  # fmt: skip
 def test_mistake_in_a_side_text_shows_at_its_line(
     open_page: Open, name: str, tab: str, text: str, message: str
 ) -> None:
