@@ -43,18 +43,7 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
     reports = reports_of(definition, call.object, call.items)
     silent = sorted({item.cluster for item in call.items} - {report.cluster for report in reports if report.status})
     if silent or not call.items:
-        clusters = ", ".join(silent) or "any cluster"
-        severity = Severity.WARNING if call.items and not any(report.status for report in reports) else None
-        yield Fact(
-            "silent",
-            f"no status from {clusters}; the rest is merged, or the template's stays",
-            severity=severity,
-            places=tuple(
-                Place(("status",), item.status, exists=item.status is not None, source="items", cluster=item.cluster)
-                for item in call.items
-                if item.cluster in silent
-            ),
-        )
+        yield _silent(call, silent, is_warning=bool(call.items) and not any(report.status for report in reports))
     recorded, merged = _Recorded(definition), dict[str, JSON]()
     if len(reports) == 1:
         merged = dict(reports[0].status)
@@ -70,6 +59,16 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
         if new in (None, NOTHING):
             removed = Place(("status", *path), get(before, path))
             yield Fact("removed", f"{field_path(path)} is removed: no cluster reports it", places=(removed,))
+
+
+def _silent(call: Call, clusters: Sequence[str], *, is_warning: bool) -> Fact:
+    places = []
+    for item in call.items:
+        if item.cluster in clusters:
+            exists = item.status is not None
+            places.append(Place(("status",), item.status, exists=exists, source="items", cluster=item.cluster))
+    note = f"no status from {', '.join(clusters) or 'any cluster'}; the rest is merged, or the template's stays"
+    return Fact("silent", note, severity=Severity.WARNING if is_warning else None, places=tuple(places))
 
 
 def _fields(
@@ -138,11 +137,9 @@ def _history(path: tuple[str, ...], rule: AggregateRule | None, *, is_added: boo
         return "the template's generation when all members have caught up with it, else its present value"
     if rule in OF_TEMPLATE:
         return f"rule {rule}, by which the template's present value stays"
-    return (
-        "the CRD requires it, and no cluster gives a value"
-        if is_added
-        else "the template's present status and the definition's outcomes decide"
-    )
+    if is_added:
+        return "the CRD requires it, and no cluster gives a value"
+    return "the template's present status and the definition's outcomes decide"
 
 
 def _how(value: JSON, rule: AggregateRule | None, reported: Sequence[MemberPart]) -> str:

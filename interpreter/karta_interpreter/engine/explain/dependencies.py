@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache, partial
-from itertools import filterfalse
+from itertools import chain, filterfalse
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
@@ -40,31 +40,28 @@ _PROBE: Final = "karta-interpreter-probe"
 
 def dependency_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
     """Yield each dependency with the places that name it."""
-    templates = [
-        (*named_template, _needed(named_template[2])) for named_template in _templates(definition, call.object)
-    ]
+    templates = [(*template, _needed(template[2])) for template in _templates(definition, call.object)]
     for index, dependency in enumerate(results.get("dependencies", ())):
         title, answer = f"{dependency['kind']} {objects_text(dependency)}", f"/dependencies/{index}"
-        named = [
-            (name, field, base, paths)
-            for name, field, template, base, needed in templates
-            if _key(dependency) in needed and (paths := list(_naming(template, dependency)))
-        ]
-        extra = list(_extra(definition, call.object, dependency, title, answer))
-        for name, field, base, paths in named:
-            existing = tuple(
-                place for path in paths if base is not None and (place := place_at((*base, *path), call.object)).exists
-            )
-            added = "" if existing or base is None else f", by {annotation_field('added-containers')}"
-            yield Fact("dependency", f"{title}: {name}{added}", dependency, answer, field=field, places=existing)
-        yield from extra
-        if not named and not extra:
-            why = (
-                "makes a template of claims that pods name"
-                if dependency["kind"] == COMPUTE_DOMAIN.kind
-                else "by values of parameters"
-            )
-            yield Fact("dependency", f"{title}: {why}", dependency, answer)
+        facts = list[Fact]()
+        for name, field, template, base, needed in templates:
+            paths = list(_naming(template, dependency)) if _key(dependency) in needed else []
+            if not paths:
+                continue
+            note, places = f"{title}: {name}", list[Place]()
+            if base is not None:
+                places = [place_at((*base, *path), call.object) for path in paths]
+                places = [place for place in places if place.exists]
+                if not places:
+                    note += f", by {annotation_field('added-containers')}"
+            facts.append(Fact("dependency", note, dependency, answer, field=field, places=tuple(places)))
+        facts += _extra(definition, call.object, dependency, title, answer)
+        if not facts:
+            why = "by values of parameters"
+            if dependency["kind"] == COMPUTE_DOMAIN.kind:
+                why = "makes a template of claims that pods name"
+            facts.append(Fact("dependency", f"{title}: {why}", dependency, answer))
+        yield from facts
 
 
 def dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
@@ -82,18 +79,18 @@ def dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
 def _extra(definition: Definition, obj: Object, dependency: Object, title: str, answer: str) -> Iterator[Fact]:
     field = annotation_field("dependencies")
     for extra in definition.annotations.dependencies:
-        if isinstance(extra, ExtraDependency) and (extra.api_version, extra.kind) == (
-            dependency["apiVersion"],
-            dependency["kind"],
-        ):
-            objects, text_of = objects_text(dependency), partial(label_selector, extra) if extra.by_labels else str
-            named = [reading for reading in readings(extra.objects, obj) if text_of(reading.value) == objects]
-            if named:
-                places: tuple[Place, ...] = tuple(read_place for reading in named for read_place in reading.places)
-                note = f"{title}: {named[0].source}"
-                yield Fact(
-                    "dependency", note, dependency, answer, field=field, expression=extra.objects.text, places=places
-                )
+        if not isinstance(extra, ExtraDependency):
+            continue
+        if (extra.api_version, extra.kind) != (dependency["apiVersion"], dependency["kind"]):
+            continue
+        objects, text_of = objects_text(dependency), partial(label_selector, extra) if extra.by_labels else str
+        named = [reading for reading in readings(extra.objects, obj) if text_of(reading.value) == objects]
+        if named:
+            places: tuple[Place, ...] = tuple(chain.from_iterable(reading.places for reading in named))
+            note = f"{title}: {named[0].source}"
+            yield Fact(
+                "dependency", note, dependency, answer, field=field, expression=extra.objects.text, places=places
+            )
 
 
 def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, str, Object, Path | None]]:
@@ -101,9 +98,12 @@ def _templates(definition: Definition, obj: Object) -> Iterator[tuple[str, str, 
     read = cache(lambda query: readings(query, obj))
     for component, position, template in pod_templates(definition, obj):
         field, query = next(iter(pod_queries(component).items()))
-        outputs = [] if isinstance(component.pods, Fragments) else read(query)[position : position + 1]
-        paths = [output.location.path for output in outputs if output.location]
-        path = next((path[:-1] if isinstance(component.pods, PodSpec) else path for path in paths), None)
+        path = None
+        if not isinstance(component.pods, Fragments):
+            for output in read(query)[position : position + 1]:
+                path = output.location and output.location.path
+        if path and isinstance(component.pods, PodSpec):
+            path = path[:-1]
         yield f"pods of {component.name}", field_of(definition, component.name, field), template, path
     for more in definition.annotations.of_dependencies("pods"):
         for reading in readings(more, obj):
@@ -126,9 +126,7 @@ def _key(dependency: Object) -> tuple[str, str, str]:
 def _naming(template: Object, dependency: Object) -> Iterator[Path]:
     """Yield the places in a template that name a dependency. Another name there means another dependency."""
     # Other fields may have the same text. Trying each of them finds those that count, without a list of names here.
-    yield from (
-        path
-        for path, value in parts_within(template)
-        if value == dependency["name"]
-        and _key({**dependency, "name": _PROBE}) in _needed(set_value(template, path, _PROBE))
-    )
+    probe = _key({**dependency, "name": _PROBE})
+    for path, value in parts_within(template):
+        if value == dependency["name"] and probe in _needed(set_value(template, path, _PROBE)):
+            yield path

@@ -88,24 +88,24 @@ def _decisive(
     """Yield the annotations that change the answer, except for the annotations that other facts name."""
     for annotation in _read_annotations(call.operation):
         field = annotation_field(annotation.name)
-        if not annotation.is_set(definition.annotations) or any(
-            field == fact.field or field in fact.note for fact in facts
-        ):
+        is_named = any(field == fact.field or field in fact.note for fact in facts)
+        if is_named or not annotation.is_set(definition.annotations):
             continue
+        others = replace(definition, annotations=annotation.without(definition.annotations))
         other: Mapping[str, JSON]
         try:
-            other = interpret(
-                replace(definition, annotations=annotation.without(definition.annotations)), call, options
-            )
+            other = interpret(others, call, options)
         except InterpretationError as failure:
             other = {"error": str(failure)}
         for path, _, value in list(changes(answer, other))[-1:]:
-            compound = "nothing" if value is NOTHING else "another" if isinstance(value, dict | list) else ""
-            yield Fact(
-                "annotation",
-                f"{annotation.name}: without it {field_path(path)} would be {compound or json.dumps(value)}",
-                field=field,
-            )
+            note = f"{annotation.name}: without it {field_path(path)} would be {_shown(value)}"
+            yield Fact("annotation", note, field=field)
+
+
+def _shown(value: JSON) -> str:
+    if value is NOTHING:
+        return "nothing"
+    return "another" if isinstance(value, dict | list) else json.dumps(value)
 
 
 _PODS: Final = ("specDefinition", "instanceIdPath")
@@ -172,20 +172,21 @@ def _reads(definition: Definition, operation: Operation) -> Iterator[Fact]:
     reads_karta = not scripts or any(SLOTS[operation].own_function in script.text for script in scripts)
     if karta is None:
         return
-    for path, component in karta.spec.structure_definition.components if reads_karta else ():
-        yield from (
-            Fact("reads", component.name, component=component.name, field=field_path(at), expression=str(text))
-            for at, text in expressions_of(component, path)
-            if not set(_EXPLAINED[operation].fields).isdisjoint(map(str, at))
-        )
-    is_own = not set(scripts).isdisjoint(definition.annotations.lua)
-    annotations = [annotation.name for annotation in _read_annotations(operation)] if reads_karta else []
-    for name in (*(["lua"] if is_own else ()), *annotations):
+    annotations = []
+    if not set(scripts).isdisjoint(definition.annotations.lua):
+        annotations.append("lua")
+    if reads_karta:
+        annotations += [annotation.name for annotation in _read_annotations(operation)]
+        for path, component in karta.spec.structure_definition.components:
+            for at, text in expressions_of(component, path):
+                if not set(_EXPLAINED[operation].fields).isdisjoint(map(str, at)):
+                    name = component.name
+                    yield Fact("reads", name, component=name, field=field_path(at), expression=str(text))
+    for name in annotations:
         # From the aggregation, other operations only read whether `observedGeneration` is about the object.
         matters = name != "aggregate" or not definition.annotations.observes_generation
-        if (written := karta.annotations.get(f"{PREFIX}{name}")) and (
-            matters or operation is Operation.AGGREGATE_STATUS
-        ):
+        written = karta.annotations.get(f"{PREFIX}{name}")
+        if written and (matters or operation is Operation.AGGREGATE_STATUS):
             yield Fact("reads", f"annotation {name}", field=annotation_field(name), expression=written)
     if reads_karta and operation is Operation.INTERPRET_HEALTH and definition.annotations.health is None:
         yield from (fact for _, _, fact in mapping_facts(definition))
@@ -200,23 +201,21 @@ def _reads(definition: Definition, operation: Operation) -> Iterator[Fact]:
 def _layers(definition: Definition, operation: Operation, origin: str) -> tuple[InterpreterLayer, ...]:
     """Return the layers in Karmada's order. ``origin`` is the source of the definition, such as ``catalogue``."""
     scripts, gvk = definition.scripts.of(operation), definition.gvk
-    names = ", ".join(script.name for script in scripts)
-    origin = origin or definition.source or "given"
-    allowed = definition.answers(operation)
-    carried, native = operation in CARRIED.get(gvk, ()), operation in NATIVE.get(gvk, ())
-    after = "its own code" if native else f"no answer: {_EXPLAINED[operation].without}"
-    of_version = ", by its annotation other-versions" * (definition.object_name != definition.name)
-    left_out = "left out by the annotation karta-interpreter.io/operations" if definition.has_karta else "none"
-    return (
-        InterpreterLayer(
-            "customization",
-            f"a ResourceInterpreterCustomization of the control plane with {operation}, if there is one",
-        ),
-        *([InterpreterLayer("script", f"script of {names}", answers=True)] if scripts else []),
-        InterpreterLayer(
-            "karta",
-            f"Karta {definition.name} ({origin}){of_version}" if definition.has_karta and allowed else left_out,
-            answers=allowed and not scripts,
-        ),
-        InterpreterLayer("karmada", "the script that it carries for the kind" if carried else after),
-    )
+    customization = f"a ResourceInterpreterCustomization of the control plane with {operation}, if there is one"
+    layers = [InterpreterLayer("customization", customization)]
+    if scripts:
+        names = ", ".join(script.name for script in scripts)
+        layers.append(InterpreterLayer("script", f"script of {names}", answers=True))
+    allowed, karta = definition.answers(operation), "none"
+    if definition.has_karta and not allowed:
+        karta = "left out by the annotation karta-interpreter.io/operations"
+    elif definition.has_karta:
+        of_version = ", by its annotation other-versions" * (definition.object_name != definition.name)
+        karta = f"Karta {definition.name} ({origin or definition.source or 'given'}){of_version}"
+    layers.append(InterpreterLayer("karta", karta, answers=allowed and not scripts))
+    after = f"no answer: {_EXPLAINED[operation].without}"
+    if operation in CARRIED.get(gvk, ()):
+        after = "the script that it carries for the kind"
+    elif operation in NATIVE.get(gvk, ()):
+        after = "its own code"
+    return (*layers, InterpreterLayer("karmada", after))

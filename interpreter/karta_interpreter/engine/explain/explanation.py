@@ -41,10 +41,11 @@ class Place:
 
     def to_json(self) -> dict[str, JSON]:
         """Return the place as JSON, without a long value."""
-        where = {"cluster": self.cluster} if self.cluster else {"source": self.source}
-        is_short = len(json.dumps(self.value, ensure_ascii=False)) <= _LONGEST
-        value = {"value": self.value} if self.exists and is_short else {}
-        return {**where, "pointer": self.pointer, "exists": self.exists, **value}
+        document: dict[str, JSON] = {"cluster": self.cluster} if self.cluster else {"source": self.source}
+        document |= {"pointer": self.pointer, "exists": self.exists}
+        if self.exists and len(json.dumps(self.value, ensure_ascii=False)) <= _LONGEST:
+            document["value"] = self.value
+        return document
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +73,19 @@ class Fact:
 
     def to_json(self) -> dict[str, JSON]:
         """Return the fact as JSON, without empty fields."""
-        texts = {
-            name: getattr(self, name) for name in ("note", "answer", "component", "instance", "field", "expression")
-        }
-        return {
-            "rule": self.rule,
-            **{name: text for name, text in texts.items() if text},
-            **({} if self.value is None else {"value": self.value}),
-            **({"places": [read_place.to_json() for read_place in self.places]} if self.places else {}),
-            **({"writes": list(self.writes)} if self.writes else {}),
-            **({"severity": str(self.severity)} if self.severity else {}),
-        }
+        document: dict[str, JSON] = {"rule": self.rule}
+        for name in ("note", "answer", "component", "instance", "field", "expression"):
+            if text := getattr(self, name):
+                document[name] = text
+        if self.value is not None:
+            document["value"] = self.value
+        if self.places:
+            document["places"] = [place.to_json() for place in self.places]
+        if self.writes:
+            document["writes"] = list(self.writes)
+        if self.severity:
+            document["severity"] = str(self.severity)
+        return document
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,11 +58,16 @@ class Reading(NamedTuple):
                 return "computed in another process, which is not traced"
             return "computed" if self.places else "a constant of the definition"
         where = field_path(self.location.path)
-        limits = [f"at least {self.location.floor}"] if self.location.floor is not None else []
-        limits += [f"at most {self.location.cap}"] if self.location.cap is not None else []
-        is_unset = self.location.default is not None and self.places and not truthy(self.places[0].value)
-        own = f"{where} is not set, so the default {self.location.default} steps in" if is_unset else where
-        return ", ".join([f"{own}, times {self.location.factor}" if self.location.factor != 1 else own, *limits])
+        parts = [where]
+        if self.location.default is not None and self.places and not truthy(self.places[0].value):
+            parts = [f"{where} is not set, so the default {self.location.default} steps in"]
+        if self.location.factor != 1:
+            parts.append(f"times {self.location.factor}")
+        if self.location.floor is not None:
+            parts.append(f"at least {self.location.floor}")
+        if self.location.cap is not None:
+            parts.append(f"at most {self.location.cap}")
+        return ", ".join(parts)
 
 
 def readings(query: Query | None, obj: Object) -> list[Reading]:
@@ -97,18 +102,16 @@ def _places(location: Location | None, paths: Mapping[Path, list[Path]], obj: Ob
         yield place_at(own, obj)
     element = _element(own)
     groups = (paths.get(element, ()), paths.get((), ())) if element else paths.values()
-    others = (
-        path
-        for path in chain.from_iterable(groups)
-        # It may belong to the same elements of lists.
-        if path != own
-        and all(
-            ours == theirs
-            for ours, theirs in zip(path, own, strict=False)
-            if isinstance(ours, int) or isinstance(theirs, int)
-        )
-    )
+    others = (path for path in chain.from_iterable(groups) if path != own and _is_beside(path, own))
     yield from (place_at(path, obj) for path in islice(others, _MOST_PLACES))
+
+
+def _is_beside(path: Path, other: Path) -> bool:
+    """Return whether a path may belong to the same elements of lists as another one."""
+    for ours, theirs in zip(path, other, strict=False):
+        if ours != theirs and (isinstance(ours, int) or isinstance(theirs, int)):
+            return False
+    return True
 
 
 def _element(path: Path) -> Path:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, Object, Path, get, json_pointer, pod_requirements
@@ -64,15 +65,15 @@ def revision_facts(definition: Definition, call: Call, _options: Options, result
             reason = "it can change" if moves else why_fixed(scale.places.component)
             why = f"{assigned.get(pods.name)} assigned; {reason}"
         note = f"{pods.name} has {count(pods.replicas, 'pod')}: {why}"
-        counted = view.counted(pods, "")
-        yield replace(counted, rule="elastic" if moves else "fixed", note=note, writes=counted.writes if moves else ())
+        counted = replace(view.counted(pods, ""), rule="elastic", note=note)
+        yield counted if moves else replace(counted, rule="fixed", writes=())
     if results:
         yield from _written(view, call, targets, results["revised"])
 
 
 def _written(view: "_View", call: Call, targets: Sequence[ScaleTarget], revised: Object) -> Iterator[Fact]:
     after = {(pods.component, pods.instance): pods.replicas for pods in pod_sets(view.definition, revised)}
-    for scale in (scale for target in targets for scale in target.scales):
+    for scale in chain.from_iterable(target.scales for target in targets):
         pods, component = scale.pod_set, scale.places.component
         for field, query, location in (
             ("replicasPath", component.replicas, scale.replicas),
@@ -108,11 +109,18 @@ def _why_elastic(definition: Definition, number: int, scale: ScaleLocation, *, i
         rule = f"{annotation_field('elastic')} {'names' if is_elastic else 'does not name'} {named}"
     elif number == 1:
         rule = "it is the only pod set"
+    elif is_elastic:
+        rule = "it has bounds or more than one pod"
     else:
-        rule = "it has bounds or more than one pod" if is_elastic else "others have bounds, or it is a single pod"
-    if is_elastic and not moves:
-        return f"{rule}, but {why_fixed(scale.places.component)}"
-    return f"{rule}, so it can change" if is_elastic else f"{rule}; it {'moves along' if moves else 'stays'}"
+        rule = "others have bounds, or it is a single pod"
+    match is_elastic, moves:
+        case True, True:
+            return f"{rule}, so it can change"
+        case True, False:
+            return f"{rule}, but {why_fixed(scale.places.component)}"
+        case False, True:
+            return f"{rule}; it moves along"
+    return f"{rule}; it stays"
 
 
 class _View:
@@ -121,21 +129,21 @@ class _View:
     def __init__(self, definition: Definition, obj: Object) -> None:
         self.definition, self.object = definition, obj
         self._readings = cache(lambda query: readings(query, obj))
-        self.component = cache(
-            lambda name: next(candidate for candidate in definition.components if candidate.name == name)
-        )
-        self._positions = cache(
-            lambda name: {instance: at for at, instance in enumerate(instance_ids(self.component(name), obj))}
-        )
+        self._components = {component.name: component for component in definition.components}
+        self._positions = cache(self._positions_of)
+
+    def _positions_of(self, component: str) -> dict[str, int]:
+        ids = instance_ids(self._components[component], self.object)
+        return {instance: position for position, instance in enumerate(ids)}
 
     def fact(self, pods: PodSet, field: str, query: Query | None, **fact: JSON) -> Fact:
         """Return a fact about an expression for a pod set."""
-        return about(self.definition, self.component(pods.component), field, query, instance=pods.instance, **fact)
+        return about(self.definition, self._components[pods.component], field, query, instance=pods.instance, **fact)
 
     def facts(self, pods: PodSet, counted: str, required: str, options: Options) -> Iterator[Fact]:
         """Yield the count of a pod set, its template, and the requests of one of its pods."""
         yield self.counted(pods, counted)
-        component, base = self.component(pods.component), None
+        component, base = self._components[pods.component], None
         for field, query in pod_queries(component).items():
             reading = self._reading(pods, query)
             if reading is None or reading.value is None:
@@ -144,23 +152,26 @@ class _View:
                 pods, field, query, rule="pods", note=f"{pods.name}: {reading.source}", places=reading.places
             )
             if base is None and reading.location and reading.location.is_plain:
-                base = (
-                    reading.location.path if isinstance(component.pods, PodSpec) else (*reading.location.path, "spec")
-                )
+                base = reading.location.path
+                if not isinstance(component.pods, PodSpec):
+                    base = (*base, "spec")
         # A pod made of pieces has no spec in the object, so its requests have no places.
-        base = None if isinstance(component.pods, Fragments) else base
+        if isinstance(component.pods, Fragments):
+            base = None
         requires = pod_requirements(pods.template, options.pod_requests).to_json() or {}
         for resource, amount in requires.get("resourceRequest", {}).items():
             yield self._request(pods, base, resource, amount, f"{required}/resourceRequest")
 
     def counted(self, pods: PodSet, answer: str) -> Fact:
         """Return the fact about the count of a pod set, by the first expression that gives a number."""
-        component = self.component(pods.component)
+        component = self._components[pods.component]
         places: tuple[Place, ...] = ()
         for field, query in (("replicasPath", component.replicas), ("minReplicasPath", component.min_replicas)):
             reading = None if query is None else self._reading(pods, query)
-            places += reading.places if reading else ()
-            if reading is not None and reading.value is not None:
+            if reading is None:
+                continue
+            places += reading.places
+            if reading.value is not None:
                 back = "" if reading.writes else "; no field to write another count to"
                 return self.fact(
                     pods, f"scaleDefinition.{field}", query, rule="count", note=f"{pods.name}: {reading.source}{back}",
@@ -180,11 +191,16 @@ class _View:
         """Return which containers request a resource. Its place is known if the whole pod spec is in the object."""
         places, notes = list[Place](), list[str]()
         for path, note in _asking(pods.template["spec"], resource):
-            source = None if base is None else place_at((*base, *path), self.object)
-            is_there = source is not None and source.exists
-            places += [source] if source and is_there else []
-            notes.append(note if is_there or base is None else f"{note} ({annotation_field('added-containers')})")
-        field = next(iter(pod_queries(self.component(pods.component))))
+            if base is None:
+                notes.append(note)
+                continue
+            source = place_at((*base, *path), self.object)
+            if source.exists:
+                places.append(source)
+                notes.append(note)
+            else:
+                notes.append(f"{note} ({annotation_field('added-containers')})")
+        field = next(iter(pod_queries(self._components[pods.component])))
         note = f"{pods.name}: {resource} {amount} a pod, named by {', '.join(dict.fromkeys(notes))}"
         return self.fact(
             pods, field, None, rule="request", note=note, value=amount, places=tuple(places),
@@ -193,12 +209,11 @@ class _View:
 
 
 def _asking(spec: Object, resource: str) -> Iterator[tuple[Path, str]]:
-    containers: list[tuple[Path, JSON, str]] = [
-        ((group, index), container, get(container, ("name",), f"{group}[{index}]"))
-        for group in CONTAINER_LISTS
-        for index, container in enumerate(spec.get(group) or ())
-    ]
-    for path, owner, name in (*containers, ((), spec, "the pod itself")):
+    owners: list[tuple[Path, JSON, str]] = []
+    for group in CONTAINER_LISTS:
+        for index, container in enumerate(spec.get(group) or ()):
+            owners.append(((group, index), container, get(container, ("name",), f"{group}[{index}]")))
+    for path, owner, name in (*owners, ((), spec, "the pod itself")):
         for field, note in _AMOUNTS:
             if get(owner, ("resources", field, resource)) is not None:
                 yield (*path, "resources", field, resource), f"{name}{note}"

@@ -35,7 +35,8 @@ def retention_facts(definition: Definition, call: Call, _options: Options, _resu
             ours, value = place_at(path, before), get(after, path, NOTHING)
             theirs, fact = _source(definition, step, path, before, call.member, places)
             took = "the member's value" if theirs.exists else "the member has none"
-            took = "the value of the rule" if isinstance(step, Unset) and step.value else took
+            if isinstance(step, Unset) and step.value:
+                took = "the value of the rule"
             if isinstance(step, Once) and path != step.path:
                 took = "the template's list goes out, which is noted"
             removed = ", so the template's is removed" if value is NOTHING else ""
@@ -65,9 +66,10 @@ def _source(
     """
     candidates = list(_named(definition, step))
     for query, fact in candidates:
-        for location in (unless_broken(query.locate_each, member) or ()) if query.is_plain else ():
-            ours = None if location is None else places.moved(location.path, before)
-            if location is not None and ours is not None and path[: len(ours)] == ours:
+        locations = unless_broken(query.locate_each, member) if query.is_plain else None
+        for location in filter(None, locations or ()):
+            ours = places.moved(location.path, before)
+            if ours is not None and path[: len(ours)] == ours:
                 return place_at((*location.path, *path[len(ours) :]), member, OBSERVED), fact
     fact = Fact("retained", "") if isinstance(step, str) else candidates[0][1]
     return place_at(path, member, OBSERVED), fact
@@ -78,13 +80,12 @@ def _named(definition: Definition, step: RetainStep) -> Iterator[tuple[Query, Fa
         field = annotation_field("retain" if step in definition.annotations.retain else "state")
         yield step.place, Fact("retained", "", field=field, expression=str(step))
         return
-    for component in definition.components if step == "counts" else ():
-        yield from (
-            (query, about(definition, component, f"scaleDefinition.{field}", query, rule="retained", note=""))
-            for field, query in (("replicasPath", component.replicas), ("minReplicasPath", component.min_replicas))
-            if query is not None
-        )
-    for component in definition.components if step != "counts" else ():
+    for component in definition.components:
+        if step == "counts":
+            for field, query in (("replicasPath", component.replicas), ("minReplicasPath", component.min_replicas)):
+                if query is not None:
+                    yield query, about(definition, component, f"scaleDefinition.{field}", query, rule="retained")
+            continue
         for name, actions in (("suspendActions", component.suspend), ("resumeActions", component.resume)):
             for index, action in enumerate(actions):
                 field = f"suspendDefinition.{name}[{index}].path"

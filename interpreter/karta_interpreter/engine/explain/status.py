@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
 from karta_interpreter.base.k8s import Object, Path, json_pointer
@@ -37,16 +38,16 @@ class _Reader(StatusReader):
     def __init__(self, rules: StatusRules, obj: Object) -> None:
         super().__init__(rules, obj)
         self._phase = readings(rules.phase, obj)[:1]
-        paths = [
-            (*reading.location.path, index) if reading.location and reading.location.is_plain else None
-            for reading in readings(rules.conditions.query if rules.conditions else None, obj)
-            for index in range(len(reading.value or ()))
-        ]
-        # In the order of the list. As in the matchers, the last of two conditions of one type is kept.
-        self._conditions_read = {
-            condition.type: (_condition_text(condition), () if path is None else (place_at(path, obj),))
-            for path, condition in zip(paths, self.conditions, strict=True)
-        }
+        self._conditions_read: dict[str | None, tuple[str, tuple[Place, ...]]] = {}
+        conditions = iter(self.conditions)
+        for reading in readings(rules.conditions.query if rules.conditions else None, obj):
+            location = reading.location
+            # In the order of the list. As in the matchers, the last of two conditions of one type is kept.
+            for index, condition in enumerate(islice(conditions, len(reading.value or ()))):
+                places: tuple[Place, ...] = ()
+                if location and location.is_plain:
+                    places = (place_at((*location.path, index), obj),)
+                self._conditions_read[condition.type] = _condition_text(condition), places
 
     def requirement(self, text: str, matcher: Matcher) -> _Requirement:
         """Return the only requirement of a matcher, judged by the matching itself."""
@@ -54,8 +55,10 @@ class _Reader(StatusReader):
         reading, places = "", outputs[0].places if outputs else ()
         if matcher.conditions:
             reading, places = self._conditions_read.get(matcher.conditions[0].type, ("", ()))
-        elif outputs and (self.phase or not matcher.phase):
-            reading = f'"{self.phase if matcher.phase else to_text(outputs[0].value)}"'
+        elif outputs and not matcher.phase:
+            reading = f'"{to_text(outputs[0].value)}"'
+        elif outputs and self.phase:
+            reading = f'"{self.phase}"'
         return _Requirement(matcher, text, self.holds(matcher), reading, places)
 
 
@@ -114,22 +117,24 @@ def health_facts(definition: Definition, call: Call, _options: Options, results:
 
 def _verdict(definition: Definition, obj: Object, match: StatusMatch, *, healthy: bool | None, stale: bool) -> Fact:
     counted = sorted(healthy_statuses(definition))
+    field, family = "", "a kind that serves counts"
     if definition.annotations.healthy_statuses is not None:
         field, family = annotation_field("healthy-statuses"), "the annotation names"
-    else:
-        field = ""
-        family = "a kind that completes counts" if Status.INITIALIZING in counted else "a kind that serves counts"
-    aside = (
-        " (of an older generation)"
-        if stale
-        else f" ({absent_status(obj)})"
-        if not obj.get("status")
-        else f" (no phase at {definition.status.phase.text:.60})"
-        if definition.status and definition.status.phase and not match.phase and Status.UNDEFINED in match.matched
-        else ""
-    )
+    elif Status.INITIALIZING in counted:
+        family = "a kind that completes counts"
+    aside = " (of an older generation)" if stale else _aside(definition, obj, match)
     note = f"status {', '.join(match.matched)}{aside}; {family} {', '.join(counted)} as healthy"
     return Fact("verdict", note, healthy, "/healthy", field=field)
+
+
+def _aside(definition: Definition, obj: Object, match: StatusMatch) -> str:
+    """Return what a status lacks, or ""."""
+    if not obj.get("status"):
+        return f" ({absent_status(obj)})"
+    phase = definition.status and definition.status.phase
+    if phase and not match.phase and Status.UNDEFINED in match.matched:
+        return f" (no phase at {phase.text:.60})"
+    return ""
 
 
 def status_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
@@ -139,11 +144,10 @@ def status_facts(definition: Definition, call: Call, _options: Options, results:
         path: Path = ("status", field)
         note = "as the object has it"
         if field in BOOKKEEPING and call.object["status"].get(field) != value:
-            is_of_member = field == BOOKKEEPING[0]
-            path = ("metadata", "generation") if is_of_member else ("metadata", "annotations", TEMPLATE_GENERATION)
-            note = "added for AggregateStatus: the generation of the " + (
-                "member's object" if is_of_member else "template"
-            )
+            path, owner = ("metadata", "annotations", TEMPLATE_GENERATION), "template"
+            if field == BOOKKEEPING[0]:
+                path, owner = ("metadata", "generation"), "member's object"
+            note = f"added for AggregateStatus: the generation of the {owner}"
         answer = json_pointer(("status", field))
         yield Fact("status", f"{field}: {note}", value, answer, places=(place_at(path, call.object),))
     observed = place_at(_OBSERVED_GENERATION, call.object)
@@ -166,4 +170,5 @@ def _is_near(requirements: Sequence[_Requirement], *, is_undefined: bool) -> boo
 
 
 def _condition_text(condition: Condition | ConditionMatcher) -> str:
-    return f"{condition.type}={condition.status or 'any'}{f' ({condition.reason})' if condition.reason else ''}"
+    text = f"{condition.type}={condition.status or 'any'}"
+    return f"{text} ({condition.reason})" if condition.reason else text

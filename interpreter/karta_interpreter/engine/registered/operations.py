@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit
 from karta_interpreter.base.karmada import API_VERSION
-from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.definitions.karta import ComponentRules, Definition
 from karta_interpreter.definitions.karta.expressions import takes_number
 from karta_interpreter.engine.operations import SLOTS, Operation, by_operation, natively_answered
 
@@ -50,7 +50,9 @@ def served_kinds(crds: Iterable[Object]) -> dict[GVK, ServedKind]:
     for crd in crds:
         spec = crd.get("spec")
         group, kind, versions = (edit.get(spec, path) for path in (("group",), ("names", "kind"), ("versions",)))
-        for version in versions if isinstance(versions, list) else ():
+        if not isinstance(versions, list):
+            continue
+        for version in versions:
             name = edit.get(version, ("name",))
             if isinstance(group, str) and isinstance(kind, str) and isinstance(name, str):
                 kinds[GVK(group, name, kind)] = ServedKind(
@@ -98,9 +100,12 @@ def _observes_generation(schema: JSON) -> bool | None:
     """Return whether the schema of a whole object has the field, None if objects may have fields outside the schema."""
     if edit.get(schema, ("properties", "status", "properties", "observedGeneration")) is not None:
         return True
-    levels = (schema, edit.get(schema, ("properties", "status")))
-    is_open = any(edit.get(level, ("x-kubernetes-preserve-unknown-fields",)) is True for level in levels)
-    return None if is_open or schema is None else False
+    if schema is None:
+        return None
+    for level in (schema, edit.get(schema, ("properties", "status"))):
+        if edit.get(level, ("x-kubernetes-preserve-unknown-fields",)) is True:
+            return None
+    return False
 
 
 INTERPRETS_COMPONENT = natively_answered(Operation.INTERPRET_COMPONENT)
@@ -125,13 +130,17 @@ def operations_for(
     served = served or ServedKind()
     if not served.served:
         return ()
-    left_out = set() if served.namespaced else {Operation.INTERPRET_DEPENDENCY}
-    left_out |= set() if served.status_subresource else {Operation.AGGREGATE_STATUS}
+    left_out = set[Operation]()
+    if not served.namespaced:
+        left_out.add(Operation.INTERPRET_DEPENDENCY)
+    if not served.status_subresource:
+        left_out.add(Operation.AGGREGATE_STATUS)
+    if not component_revision:
+        left_out.add(Operation.REVISE_COMPONENTS)
     if multiple_pod_templates and definition.answers(Operation.INTERPRET_COMPONENT) and _has_components(definition):
         left_out |= {Operation.INTERPRET_REPLICA, Operation.REVISE_REPLICA}
     else:
         left_out |= {Operation.INTERPRET_COMPONENT, Operation.REVISE_COMPONENTS}
-    left_out |= set() if component_revision else {Operation.REVISE_COMPONENTS}
     added = (_added_by_karta(definition, served) | definition.scripts.operations) - left_out
     answered = [operation for operation in Operation if operation in added and definition.answers(operation)]
     if are_safe(definition.gvk, answered, multiple_pod_templates=multiple_pod_templates):
@@ -157,12 +166,7 @@ def _added_by_karta(definition: Definition, served: ServedKind) -> set[str]:
     """Return the operations for which the Karta adds something, if Karmada asks them of a kind that is served so."""
     annotations, components = definition.annotations, definition.components
     counted = definition.counted
-    # A literal such as ``1`` has no field to which a number could be written.
-    scalable = [
-        component
-        for component in counted
-        if any(takes_number(count) for count in (component.replicas, component.min_replicas) if count)
-    ]
+    scalable = [component for component in counted if _is_scalable(component)]
     steered = any(component.suspend or component.resume or component.max_replicas for component in components)
     is_default = annotations.elastic is None
     # If Karmada does not call ReviseReplica, every cluster gets the whole workload.
@@ -181,8 +185,14 @@ def _added_by_karta(definition: Definition, served: ServedKind) -> set[str]:
         # Karmada follows the dependencies of namespaced objects only.
         interpret_dependency=definition.leaves,
     )
-    read = {operation for query in annotations.queries() for operation in query.read_by}
-    return read.union(operation for operation, adds in added.items() if adds)
+    operations = {operation for operation, adds in added.items() if adds}
+    return operations.union(*(query.read_by for query in annotations.queries()))
+
+
+def _is_scalable(component: ComponentRules) -> bool:
+    """Return whether a component has a field for its count. A literal such as ``1`` has none."""
+    counts = filter(None, (component.replicas, component.min_replicas))
+    return any(map(takes_number, counts))
 
 
 def _has_components(definition: Definition) -> bool:

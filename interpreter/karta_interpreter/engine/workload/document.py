@@ -50,32 +50,33 @@ def checked_object(value: JSON, noun: str = "an object", kind: str = "") -> Obje
 
 def named_type(value: JSON) -> str:
     """Return the name of a type that is not the right one, and how to make an object of its value."""
-    name, is_file = type(value).__name__, isinstance(value, str) and value.endswith((".yaml", ".yml", ".json"))
-    kinds = kinds_like(value) if isinstance(value, str) else ""
-    return name + (
-        _MADE_OF["PosixPath"]
-        if is_file
-        else f"; Karta.catalogue() has the Karta of {kinds}"
-        if kinds
-        else _MADE_OF[name]
-        if name in _MADE_OF
-        else _CLIENT
-        if hasattr(value, "attribute_map")
-        else "; its model_dump() may be one"
-        if hasattr(value, "model_dump")
-        else "; yaml.safe_load(file) makes one"
-        if hasattr(value, "read")
-        else "; its to_dict() may be one"
-        if hasattr(value, "to_dict")
-        else "; dict(value) makes one"
-        if isinstance(value, Mapping)
-        else "; give one of its entries"
-        if isinstance(value, Iterable)
-        else ""
-    )
+    return f"{type(value).__name__}{_made_of(value)}"
+
+
+def _made_of(value: object) -> str:
+    """Return how an object is made of a value, or ""."""
+    if isinstance(value, str):
+        if value.endswith((".yaml", ".yml", ".json")):
+            return _MADE_OF["PosixPath"]
+        if kinds := kinds_like(value):
+            return f"; Karta.catalogue() has the Karta of {kinds}"
+    if (name := type(value).__name__) in _MADE_OF:
+        return _MADE_OF[name]
+    for attribute, hint in _BY_ATTRIBUTE.items():
+        if hasattr(value, attribute):
+            return hint
+    if isinstance(value, Mapping):
+        return "; dict(value) makes one"
+    return "; give one of its entries" if isinstance(value, Iterable) else ""
 
 
 _CLIENT: Final = "; kubernetes.client.ApiClient().sanitize_for_serialization(obj) makes one of the client's objects"
+_BY_ATTRIBUTE: Final = {
+    "attribute_map": _CLIENT,
+    "model_dump": "; its model_dump() may be one",
+    "read": "; yaml.safe_load(file) makes one",
+    "to_dict": "; its to_dict() may be one",
+}
 _MADE_OF: Final = {
     **dict.fromkeys(("str", "bytes"), "; yaml.safe_load makes one of text"),
     "NoneType": "; yaml.safe_load makes it of an empty text",
@@ -104,19 +105,22 @@ checked_pod = partial(checked_object, noun="a pod", kind="Pod")
 def checked_objects(values: JSON, plural: str, check: Callable[[JSON], Object] = checked_object) -> Iterator[Object]:
     """Return the values. Each must be a dict of JSON values. Raises WorkloadError as ``check``."""
     if not isinstance(values, Iterable) or isinstance(values, str | dict):
-        hint = (
-            "; give its items"
-            if hasattr(values, "items") and (not isinstance(values, dict) or "items" in values)
-            else ""
-            if not isinstance(values, dict)
-            else "; give [it]"
-            if values.keys() & {"kind", "metadata", "clusterName", "status"}
-            else '; give [{"clusterName": NAME, "status": {…}}]'
-            if plural == "statuses"
-            else "; give a list of its values"
-        )
+        hint = _listed(values, plural)
         raise WorkloadError(f"{plural} are a list of objects, not {type(values).__name__}{hint}")
     return map(check, values)
+
+
+def _listed(value: JSON, plural: str) -> str:
+    """Return how a list is made of a value, or ""."""
+    if not isinstance(value, dict):
+        return "; give its items" if hasattr(value, "items") else ""
+    if "items" in value:
+        return "; give its items"
+    if value.keys() & {"kind", "metadata", "clusterName", "status"}:
+        return "; give [it]"
+    if plural == "statuses":
+        return '; give [{"clusterName": NAME, "status": {…}}]'
+    return "; give a list of its values"
 
 
 checked_pods = partial(checked_objects, plural="pods", check=checked_pod)
@@ -154,15 +158,17 @@ def check_json(value: JSON) -> None:
         elif type(nested) is float and not isfinite(nested):
             raise WorkloadError(f"{field_path(path)} is {nested}, which JSON does not have")
         elif type(nested) not in (int, float, bool, list, type(None)):
-            name = type(nested).__name__
-            hint = (
-                "; write timestamps as text"
-                if name in ("date", "datetime")
-                else "; json.loads(json.dumps(obj)) has JSON's own types"
-                if isinstance(nested, dict | list | tuple | str | int | float)
-                else ""
-            )
+            name, hint = type(nested).__name__, _converted(nested)
             raise WorkloadError(f"{field_path(path)} is of type {name}, which JSON does not have{hint}")
+
+
+def _converted(value: object) -> str:
+    """Return how to make a value of JSON of another one, or ""."""
+    if type(value).__name__ in ("date", "datetime"):
+        return "; write timestamps as text"
+    if isinstance(value, dict | list | tuple | str | int | float):
+        return "; json.loads(json.dumps(obj)) has JSON's own types"
+    return ""
 
 
 def _check_text(path: Path, text: str) -> None:

@@ -159,15 +159,14 @@ def extract_instances(component: ComponentRules, obj: Object) -> Mapping[str, In
     ids, has_pods = instance_ids(component, obj), component.pods is not None
     pods = [None] * len(ids) if component.pods is None else instance_templates(component, component.pods, obj, ids)
     # Counts are read only if pods exist: `.worker.replicas // 1` would count a worker that does not exist.
-    columns: tuple[list[Any], ...] = (
-        extract_scales(component, obj, ids) if any(pods) or not has_pods else [],
-        *(extract_pods(field, component, obj, ids) for field in OBJECT_TYPES),
-        extract_fragments(component, obj, ids),
-    )
+    columns: list[list[Any]] = [extract_scales(component, obj, ids) if any(pods) or not has_pods else []]
+    columns += (extract_pods(field, component, obj, ids) for field in OBJECT_TYPES)
+    columns.append(extract_fragments(component, obj, ids))
+    rows = zip(ids, pods, *(column or [None] * len(ids) for column in columns), strict=True)
     instances: dict[str, Instance] = {}
-    for name, template, scale, *values in zip(
-        ids, pods, *(column or [None] * len(ids) for column in columns), strict=True
-    ):
-        replicas = 0 if has_pods and template is None else 1 if scale is None else scale.effective
+    for name, template, scale, *values in rows:
+        replicas = 1 if scale is None else scale.effective
+        if has_pods and template is None:
+            replicas = 0
         instances[name] = Instance(name, template is not None, replicas, scale, *values)
     return instances

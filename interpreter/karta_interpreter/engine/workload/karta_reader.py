@@ -40,13 +40,12 @@ def load(content: str | Object | Loaded, name: str) -> tuple[Loaded, ...]:
     document = content if isinstance(content, str | Loaded) else load_object(content, name)
     documents = (document,) if isinstance(document, Loaded) else load_documents(document, name)
     # Programs give objects in another way than commands do.
-    return tuple(
-        loaded.with_findings(
-            replace(finding, hint=finding.hint.replace(PLACES["object"], "to Workload(Karta.for_object(obj), obj)"))
-            for finding in loaded.findings
-        )
-        for loaded in documents
-    )
+    return tuple(loaded.with_findings(map(_for_programs, loaded.findings)) for loaded in documents)
+
+
+def _for_programs(finding: Finding) -> Finding:
+    hint = finding.hint.replace(PLACES["object"], "to Workload(Karta.for_object(obj), obj)")
+    return replace(finding, hint=hint)
 
 
 def content_of(source: Path | str | Object) -> tuple[str | Object | Loaded, str]:
@@ -69,24 +68,27 @@ def _content_of_file(path: Path | str) -> str | Loaded:
     try:
         return Path(path).read_text(encoding="utf-8-sig")
     except OSError as err:
-        beside = islice(Path(path).parent.glob("*"), _MOST_BESIDE) if isinstance(err, FileNotFoundError) else ()
-        names = {other.stem: other.name for other in beside}
-        advice = (
-            "; load each of its files: Path(folder).rglob('*.yaml')"
-            if isinstance(err, IsADirectoryError)
-            else "; a URL is not fetched: give its text"
-            if ":/" in str(path)
-            else f"; did you mean {Path(path).with_name(names[near])}?"
-            if (near := closest(Path(path).stem, names))
-            else f"; Karta.catalogue() has the Karta of {kinds}"
-            if (kinds := kinds_like(Path(path).stem))
-            else f"; it is looked for in {Path.cwd()}" * (not Path(path).is_absolute())
-            if Path(path).suffix
-            else "; Karta.for_object(obj) finds that of an object in the catalogue, Karta.catalogue() has all by GVK"
-        )
+        advice = _advice(Path(path), err)
         return _unusable("unreadable", f"cannot be read: {err.strerror or err}{advice}", str(path))
     except ValueError:  # UnicodeDecodeError, or a null byte in a path
         return _unusable("unreadable", "cannot be read: not UTF-8 text, or no path at all", str(path))
+
+
+def _advice(path: Path, err: OSError) -> str:
+    """Return what to give in place of a file that cannot be read, or ""."""
+    if isinstance(err, IsADirectoryError):
+        return "; load each of its files: Path(folder).rglob('*.yaml')"
+    if ":/" in str(path):
+        return "; a URL is not fetched: give its text"
+    if isinstance(err, FileNotFoundError):
+        names = {other.stem: other.name for other in islice(path.parent.glob("*"), _MOST_BESIDE)}
+        if near := closest(path.stem, names):
+            return f"; did you mean {path.with_name(names[near])}?"
+    if kinds := kinds_like(path.stem):
+        return f"; Karta.catalogue() has the Karta of {kinds}"
+    if not path.suffix:
+        return "; Karta.for_object(obj) finds that of an object in the catalogue, Karta.catalogue() has all by GVK"
+    return "" if path.is_absolute() else f"; it is looked for in {Path.cwd()}"
 
 
 def _unusable(rule: str, message: str, source: str) -> Loaded:

@@ -51,15 +51,12 @@ _MOST_SECONDS = 1e11
 
 
 def _check_ids(component: ComponentRules, names: Iterable[str], ids: tuple[str, ...]) -> None:
-    if unknown := [name for name in names if name not in ids]:
-        raise ComponentNotFoundError(
-            f'{component}: there is no instance "{unknown[0]}"; '
-            + (
-                'its only instance is called "": write {"": …}'
-                if ids == UNNAMED
-                else did_you_mean(str(unknown[0]), ids)
-            )
-        )
+    for name in names:
+        if name not in ids:
+            hint = did_you_mean(str(name), ids)
+            if ids == UNNAMED:
+                hint = 'its only instance is called "": write {"": …}'
+            raise ComponentNotFoundError(f'{component}: there is no instance "{name}"; {hint}')
 
 
 @dataclass(frozen=True)
@@ -234,11 +231,11 @@ class Workload:
 
     def __post_init__(self) -> None:
         if not all((isinstance(self.karta, Karta), isinstance(self.any_kind, bool))):
-            raise WorkloadError(
-                "write Workload(karta, object), then such as .with_references(objects), "
-                f"not ({', '.join(type(value).__name__ for value in (self.karta, self.object))}"
-                f"{f', {type(self.any_kind).__name__}' if self.any_kind is not False else ''})"
-            )
+            values = [self.karta, self.object]
+            if self.any_kind is not False:
+                values.append(self.any_kind)
+            types = ", ".join(type(value).__name__ for value in values)
+            raise WorkloadError(f"write Workload(karta, object), then such as .with_references(objects), not ({types})")
         check_kind(self.object, None if self.any_kind else self.karta.gvk, "a workload")
         # As Karta's component factory, which rejects it.
         if not any(get(self.object, ("metadata", field)) for field in ("name", "generateName")):
@@ -263,18 +260,17 @@ class Workload:
         """Return the component of that name. Raises ComponentNotFoundError."""
         definition = self.definition.component(name)
         if definition is None:
-            hint = did_you_mean(str(name), self.components)
-            with suppress(InterpretationError):
-                hint = next(
-                    (
-                        f'{name} is an instance of {owner.name}: component("{owner.name}").instances["{name}"]'
-                        for owner in self.definition.components
-                        if name and name in instance_ids(owner, self.object)
-                    ),
-                    hint,
-                )
+            hint = self._instance_named(name) or did_you_mean(str(name), self.components)
             raise ComponentNotFoundError(f'definition {self.karta.name} has no component "{name}"; {hint}')
         return Component(self, definition)
+
+    def _instance_named(self, name: str) -> str:
+        """Return how to read the instance of that name, "" without one."""
+        with suppress(InterpretationError):
+            for owner in self.definition.components:
+                if name and name in instance_ids(owner, self.object):
+                    return f'{name} is an instance of {owner.name}: component("{owner.name}").instances["{name}"]'
+        return ""
 
     @property
     def status(self) -> StatusMatch:
@@ -332,13 +328,14 @@ class Workload:
         definition, rules = self.definition, self.component(component).definition
         with reading():
             _check_ids(rules, [] if instance is None else [instance], instance_ids(rules, self.object))
-            return sum(
-                location.scale.minimum or location.scale.effective
-                # `pod_sets` raises if all pods are in objects that are absent.
-                for location in (scale_locations(definition, self.object) if pod_sets(definition, self.object) else ())
-                if rules in definition.lineage(location.pod_set.component)
-                and (location.pod_set.component != component or instance in (None, location.pod_set.instance))
-            )
+            if not pod_sets(definition, self.object):  # raises if all pods are in objects that are absent
+                return 0
+            members = 0
+            for pods, scale, *_ in scale_locations(definition, self.object):
+                is_other = pods.component == component and instance not in (None, pods.instance)
+                if rules in definition.lineage(pods.component) and not is_other:
+                    members += scale.minimum or scale.effective
+            return members
 
     def suspend(self) -> "Workload":
         """Return the workload after the suspend actions of all components, the root's last. Raises as each of them."""
@@ -397,19 +394,12 @@ class Workload:
         # A number so large is in milliseconds.
         if type(now) not in (int, float, type(None)) or (now or 0) > _MOST_SECONDS:
             raise WorkloadError(f"now is a time in seconds since 1970, as time.time(), not {now!r}")
-        return (
-            *verify(
-                self.definition,
-                Evidence(
-                    self.object,
-                    tuple(checked_pods(pods)),
-                    tuple(checked_objects(owners, "owners")),
-                    now=time.time() if now is None else now,
-                ),
-                crd,
-            ),
-            *(judge_crd(self.definition, crd) if crd else ()),
-        )
+        pods, owners = tuple(checked_pods(pods)), tuple(checked_objects(owners, "owners"))
+        evidence = Evidence(self.object, pods, owners, now=time.time() if now is None else now)
+        judgements = verify(self.definition, evidence, crd)
+        if crd:
+            judgements = (*judgements, *judge_crd(self.definition, crd))
+        return tuple(judgements)
 
     def replaced(self, obj: Object) -> "Workload":
         """Return the workload with another version of its object, or itself for the same version."""
