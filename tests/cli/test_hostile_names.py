@@ -20,7 +20,7 @@ from karta_interpreter.webhook.wire.recording import head, line
 from tests.support.serving import serving
 
 _FORGED = "forged: no such thing"
-_NAME = f"a\\n{_FORGED}\\e[2J\\x9b\\u202e\\n  ::error::x"
+_NAME = f"a\\n{_FORGED}\\e[2J\\x9b\\u202e\\n  ::error::x ##[stop-commands]x"
 """As YAML writes it between quotes."""
 
 _CUSTOMIZATION = f"""\
@@ -119,7 +119,7 @@ def test_hostile_name_forges_no_line(run: Callable[..., Result], command: str) -
     result = run(*command.split())
     lines = result.output.split("\n")
     assert _FORGED in result.output
-    assert not [line for line in lines if line.strip().startswith((_FORGED, "::"))]
+    assert not [line for line in lines if line.strip().startswith((_FORGED, "::")) or "##[" in line]
     assert not [line for line in lines if not line.isprintable()]
 
 
@@ -219,5 +219,5 @@ def test_hostile_api_server_forges_no_line(
         result = run(*command.split(), "--kubeconfig", "config")
     assert isinstance(result.exception, SystemExit | None), result.exception
     lines = result.output.split("\n")
-    assert not [line for line in lines if line.strip().startswith((_FORGED, "::"))]
+    assert not [line for line in lines if line.strip().startswith((_FORGED, "::")) or "##[" in line]
     assert not [line for line in lines if not line.isprintable()]

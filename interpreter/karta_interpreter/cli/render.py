@@ -13,8 +13,9 @@ from karta_interpreter.base.k8s import JSON, get
 
 # The output of `click.style` for the colours and the bold text of this program.
 _STYLE = re.compile(r"(\x1b\[(?:[01]|3[0-7]|22)m)")
-# A line that GitHub would take for a command.
+# A line that GitHub would take for a command. Its runner takes the older form anywhere in a line.
 _WORKFLOW_COMMAND = re.compile(r"^([^\S\n]*+(?:\x1b\[\d+m[^\S\n]*+)*+)::", re.MULTILINE)
+_OLDER_COMMAND = "##["
 
 
 class Data(str):
@@ -37,11 +38,12 @@ def one_line(text: str, keep: str = "") -> str:
 def plain(text: str) -> str:
     r"""Return text for people: nothing in it acts on a terminal or on GitHub's log. Colours, tabs and lines stay.
 
-    >>> print(plain("a\n ::error::x\x1b[2J\u202e"))
+    >>> print(plain("a\n ::error::x\x1b[2J\u202e, ##[add-mask]x"))
     a
-     \::error::x\x1b[2J\u202e
+     \::error::x\x1b[2J\u202e, #\#[add-mask]x
     """
-    return _WORKFLOW_COMMAND.sub(r"\1\\::", one_line(text, "\t\n"))
+    lines = one_line(text, "\t\n").replace(_OLDER_COMMAND, r"#\#[")
+    return _WORKFLOW_COMMAND.sub(r"\1\\::", lines)
 
 
 def say(text: object, *, err: bool = False, nl: bool = True) -> None:

@@ -107,6 +107,10 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
             "FILE",
         ),
         setting("context", str, "Context of the kubeconfig.", "NAME"),
+        setting(
+            "ready_without_cluster", bool, "Whether to be ready 10 s after the start without Kartas of the cluster."
+        ),
+        setting("secret_references", bool, "Whether definitions may refer to Secrets of the cluster."),
         setting("register", bool, "Whether to register this server with Karmada."),
         setting("registration_name", ObjectName(), "Name of the configuration in Karmada.", "NAME"),
         setting("public_url", str, "URL at which Karmada calls this server.", "URL"),
@@ -195,6 +199,8 @@ def _contradictions(settings: Settings) -> Iterator[str]:
 # The settings that have no effect without another setting.
 _NEEDED = {
     "record_secrets": "record",
+    "ready_without_cluster": "cluster",
+    "secret_references": "cluster",
     "public_url": "register",
     "service": "register",
     "ca_file": "register",

@@ -85,6 +85,8 @@ class Settings(Bounds, DefinitionSettings):
     ``resource_quota_estimate`` and ``pod_requests`` change answers (`karta_interpreter.engine.operations.Options`).
     """
 
+    ready_without_cluster: bool = False
+    secret_references: bool = False
     resource_quota_estimate: bool = False
     pod_requests: str = "scheduler"
     health_port: int | None = None

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -12,6 +13,7 @@ from karta_interpreter.base.errors import QueryAbsentError, QueryReferenceError
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.reference_resolver import LargeLookUpError, ObjectNames
 from karta_interpreter.definitions.sources import reference_cache
+from karta_interpreter.definitions.sources.reference_cache import ReferenceCache
 from karta_interpreter.languages.jq import Query
 from tests.definitions.sources.running import FAST, RunningCluster, running_cluster
 from tests.definitions.sources.scripted_api import ScriptedApi, status, stream
@@ -324,6 +326,18 @@ async def test_answer_that_is_no_list_is_a_problem(tmp_path: Path, folder: Path,
         tmp_path, api, folders=(folder,), pace=replace(FAST, first=HANG, longest=HANG)
     ) as running:
         await _until(running, lambda: "is this the URL of a Kubernetes API server?" in _problem(running))
+
+
+@pytest.mark.parametrize("are_allowed", [True, False])
+async def test_secrets_are_withheld_unless_they_are_allowed(*, are_allowed: bool) -> None:
+    api, secret = mock.Mock(), GVK("", "v1", "Secret")
+    cache = ReferenceCache(api, FAST, secrets=are_allowed)
+    cache.want([(GVK("toys.example.com", "v1", "Orchestra"), secret)])
+    assert (secret in cache._wanted) is are_allowed  # noqa: SLF001 - what is wanted is listed and watched
+    with pytest.raises(QueryReferenceError) as raised:
+        cache.get(secret, "town", "keys")
+    assert isinstance(raised.value, QueryAbsentError) is not are_allowed
+    assert ("--secret-references" in str(raised.value)) is not are_allowed
 
 
 async def test_without_references_nothing_is_asked(tmp_path: Path) -> None:

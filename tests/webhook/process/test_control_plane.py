@@ -123,19 +123,32 @@ async def test_nothing_is_registered_before_the_kartas_are_known(
     assert len(plane.applied) == 1
 
 
+@pytest.mark.parametrize(
+    ("is_allowed", "status"),
+    [
+        pytest.param(True, 200, id="as its user wants it"),
+        pytest.param(False, 503, id="not by itself: a replica that knows less would answer"),
+    ],
+)
 async def test_server_without_its_control_plane_is_ready_after_a_while(
-    plane: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plane: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, *, is_allowed: bool
 ) -> None:
     plane.available = False
     kubeconfig = plane.kubeconfig(tmp_path)
     settings = Settings(
-        port=0, cluster=True, kubeconfig=kubeconfig, catalogue=False, folders=(FOLDER,), plain_http=True
+        port=0,
+        cluster=True,
+        ready_without_cluster=is_allowed,
+        kubeconfig=kubeconfig,
+        catalogue=False,
+        folders=(FOLDER,),
+        plain_http=True,
     )
     async with Server(settings) as server:
         client = await Client.connect(server.started.port, None)
         assert (await client.ask(get("/readyz"))).status == 503
         monkeypatch.setattr("karta_interpreter.webhook.process.control_plane._FIRST_LOOK_SECONDS", -1.0)
-        assert (await client.ask(get("/readyz"))).status == 200
+        assert (await client.ask(get("/readyz"))).status == status
         await client.close()
 
 

@@ -40,17 +40,23 @@ _logger = logging.getLogger(__name__)
 class Cluster:
     """The Kartas of a cluster as the first layer of a `Store`, and the objects that definitions refer to.
 
-    Only a server ``reports``: it writes the status of the Kartas.
+    Only a server ``reports``: it writes the status of the Kartas. ``secrets``: definitions may refer to Secrets.
     """
 
     def __init__(
-        self, api: ApiServer, *, pace: Pace | None = None, reports: bool = True, budget: Budget | None = None
+        self,
+        api: ApiServer,
+        *,
+        pace: Pace | None = None,
+        reports: bool = True,
+        budget: Budget | None = None,
+        secrets: bool = False,
     ) -> None:
         self._pace = pace = pace or Pace()
         self.budget = budget or Budget()
         self._collection = Informer(api, kartas_path(), dict, pace, self.budget, weight_of)
         self._reporter = StatusWriter(api, pace) if reports else None
-        self.referenced = ReferenceCache(api, pace, self.budget.most)
+        self.referenced = ReferenceCache(api, pace, self.budget.most, secrets=secrets)
         self._moved, self._loaded = asyncio.Event(), asyncio.Event()
         self._is_loading = False
         self.kartas: Mapping[str, ClusterKarta] = {}

@@ -57,8 +57,9 @@ class ReferenceCache(ReferenceReader):
     Its methods raise LargeLookUpError for objects that this process does not decode.
     """
 
-    def __init__(self, api: ApiServer, pace: Pace, most: int = sys.maxsize) -> None:
+    def __init__(self, api: ApiServer, pace: Pace, most: int = sys.maxsize, *, secrets: bool = False) -> None:
         self._api = api
+        self._secrets = secrets
         self._budget = Budget(most, "objects that definitions refer to", most // 2)
         self._pace = pace
         self._wanted: Mapping[GVK, set[GVK]] = {}
@@ -72,7 +73,8 @@ class ReferenceCache(ReferenceReader):
 
     def want(self, references: Iterable[tuple[GVK, GVK]]) -> None:
         """Hold only the kinds in these references: pairs of a kind of workload and a kind that it refers to."""
-        workloads = {gvk: set(kinds) for gvk, kinds in grouped((gvk, kind) for kind, gvk in references).items()}
+        allowed = [(gvk, kind) for kind, gvk in references if not self._is_withheld(gvk)]
+        workloads = {gvk: set(kinds) for gvk, kinds in grouped(allowed).items()}
         # Without the collections of removed definitions.
         for source in self._names:
             self._budget.forget(source)
@@ -145,6 +147,8 @@ class ReferenceCache(ReferenceReader):
 
     def problem(self, gvk: GVK) -> str:
         """Return why the objects of a kind are not known, empty if they are."""
+        if self._is_withheld(gvk):
+            return "definitions may not refer to Secrets: start the server with --secret-references"
         collection = self._collections.get(gvk)
         if collection and collection.listed and not collection.absent:
             return self._budget.reason if collection.left_out else ""
@@ -212,13 +216,17 @@ class ReferenceCache(ReferenceReader):
             if kind == gvk:
                 computed.left[key] = None
 
+    def _is_withheld(self, gvk: GVK) -> bool:
+        """Return whether a value of the objects of a kind must not leave as part of an answer."""
+        return (gvk.group, gvk.kind) == ("", "Secret") and not self._secrets
+
     def _objects(self, gvk: GVK) -> Mapping[str, bytes]:
         if problem := self.problem(gvk):
             collection = self._collections.get(gvk)
             is_lasting = (
                 collection.is_refused or collection.absent or collection.left_out
                 if collection
-                else gvk in self._unknown
+                else gvk in self._unknown or self._is_withheld(gvk)
             )
             # After other errors Karmada asks again, and has the right answer a moment later.
             raise (QueryAbsentError if is_lasting else QueryReferenceError)(problem)

@@ -24,7 +24,7 @@ from karta_interpreter.webhook.registration.registrar import Registrar
 from karta_interpreter.webhook.settings import Settings
 
 _FIRST_LOOK_SECONDS = 10.0
-"""How long a starting server waits for the Kartas of the cluster before it answers without them."""
+"""How long a starting server waits for the Kartas of the cluster if it may be ready without them."""
 
 
 class CaFile:
@@ -64,7 +64,11 @@ class ControlPlane:
         self.api = ApiServer.of(settings.kubeconfig, settings.context)
         if settings.kubeconfig or settings.context:
             self.api.check()
-        self.cluster = Cluster(self.api, budget=Budget.of_container()) if settings.cluster else None
+        self.cluster = (
+            Cluster(self.api, budget=Budget.of_container(), secrets=settings.secret_references)
+            if settings.cluster
+            else None
+        )
         self.registrar: Registrar | None = None
         self.ca_file = CaFile(settings.ca_file) if settings.register and settings.ca_file else None
         at_url = Endpoint.of_url(settings.public_url) if settings.public_url else None
@@ -84,7 +88,9 @@ class ControlPlane:
     @property
     def is_settled(self) -> bool:
         """Return whether the Kartas of the cluster are known, or have been waited for long enough."""
-        return self.cluster is None or self.cluster.synced or time.monotonic() - self._begun > _FIRST_LOOK_SECONDS
+        if self.cluster is None or self.cluster.synced:
+            return True
+        return self._settings.ready_without_cluster and time.monotonic() - self._begun > _FIRST_LOOK_SECONDS
 
     @property
     def server_name(self) -> str | None:
