@@ -9,7 +9,7 @@ from typing import Final, Self, TypeVar
 import msgspec
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
-from karta_interpreter.base.findings import listed, with_article
+from karta_interpreter.base.findings import Finding, listed, with_article
 from karta_interpreter.base.k8s import GVK, JSON, Counting, Object, Path, edit, patch
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.base.positions import SourcePosition
@@ -118,10 +118,13 @@ def answer(question: PageQuestion) -> dict[str, JSON]:
     """
     kartas = kartas_of(question.karta)
     inputs = _inputs_of(question)
-    findings = [finding for loaded, _ in kartas for finding in loaded.findings]
-    usable = [
-        ServedDefinition(loaded.definition, "this text", loaded.line) for loaded, _ in kartas if loaded.definition
-    ]
+    findings, usable, gvks = list[Finding](), list[ServedDefinition](), list[GVK]()
+    for loaded, _ in kartas:
+        findings += loaded.findings
+        if loaded.definition:
+            usable.append(ServedDefinition(loaded.definition, "this text", loaded.line))
+        if loaded.gvk:
+            gvks.append(loaded.gvk)
     findings += combine([SourceDefinitions(tuple(usable))]).findings
     findings += contradicted(question.karta, question.crd if inputs.crds else "")
     page: dict[str, JSON] = {
@@ -129,9 +132,7 @@ def answer(question: PageQuestion) -> dict[str, JSON]:
         "answers": [],
         "findings": [finding.to_json() for finding in findings],
         "cases": inputs.cases,
-        "paths": field_paths(question.crd, tuple(loaded.gvk for loaded, _ in kartas if loaded.gvk))
-        if inputs.crds
-        else None,
+        "paths": field_paths(question.crd, tuple(gvks)) if inputs.crds else None,
     }
     if inputs.object is None:
         return page
@@ -145,44 +146,38 @@ def answer(question: PageQuestion) -> dict[str, JSON]:
                 message = f"the definition looks up {listed(looked_up) or 'no objects'}: these change nothing"
                 page["problems"] = {**inputs.problems, "references": TextError(message).to_json()}
             return page | _Answers(loaded.definition, marker, inputs.object, inputs, question).document(question.case)
-    defined = ", ".join(str(loaded.gvk) for loaded, _ in kartas if loaded.definition)
-    return page | {
-        "unanswered": (
-            "the object is a definition: move it to the text of the Karta, and give an object of its kind"
-            if is_kind_of_definitions(gvk.group, gvk.kind)
-            else f"the object is {with_article(gvk.kind)}: {EDITORS[gvk.kind]}"
-            if gvk.kind in EDITORS
-            else f"{gvk} is an object of Karmada itself: give the workload"
-            if gvk.group.endswith("karmada.io")
-            else f"the Karta is for {defined}, the object is {gvk}; change one of them, or choose a kind"
-            if defined
-            else "fix the errors to see answers"
-            if kartas
-            else f"write a Karta for {gvk}, or choose a kind"
-        )
-    }
+    defined = ", ".join(str(entry.definition.gvk) for entry in usable)
+    return page | {"unanswered": _why_unanswered(gvk, defined, has_kartas=bool(kartas))}
+
+
+def _why_unanswered(gvk: GVK, defined: str, *, has_kartas: bool) -> str:
+    if is_kind_of_definitions(gvk.group, gvk.kind):
+        return "the object is a definition: move it to the text of the Karta, and give an object of its kind"
+    if gvk.kind in EDITORS:
+        return f"the object is {with_article(gvk.kind)}: {EDITORS[gvk.kind]}"
+    if gvk.group.endswith("karmada.io"):
+        return f"{gvk} is an object of Karmada itself: give the workload"
+    if defined:
+        return f"the Karta is for {defined}, the object is {gvk}; change one of them, or choose a kind"
+    return "fix the errors to see answers" if has_kartas else f"write a Karta for {gvk}, or choose a kind"
 
 
 @lru_cache(_KARTAS)
 def _judged(karta: str, suite: str, options: Options) -> Sequence[Object]:
     """Run the cases of a suite by the Kartas of another text. Return the place and the failures of each."""
     # The first definition of a kind answers.
-    definitions: Mapping[object, Definition | None] = {
-        (loaded.gvk.api_version, loaded.gvk.kind): loaded.definition
-        for loaded, _ in reversed(kartas_of(karta))
-        if loaded.gvk
-    }
-    return [
-        {
-            "line": line,
-            "column": column,
-            "name": case.name,
-            "failures": run(definition, case, options).failures if definition else (_NOT_RUN,),
-        }
-        for (line, column), case in read_cases(suite)
-        if any(definitions.values())
-        for definition in [definitions.get((case.call.object.get("apiVersion"), case.call.object.get("kind")))]
-    ]
+    definitions: dict[tuple[JSON, JSON], Definition | None] = {}
+    for loaded, _ in kartas_of(karta):
+        if loaded.gvk:
+            definitions.setdefault((loaded.gvk.api_version, loaded.gvk.kind), loaded.definition)
+    cases, judged = [*read_cases(suite)], list[Object]()
+    if not any(definitions.values()):
+        return judged
+    for (line, column), case in cases:
+        definition = definitions.get((case.call.object.get("apiVersion"), case.call.object.get("kind")))
+        failures = run(definition, case, options).failures if definition else (_NOT_RUN,)
+        judged.append({"line": line, "column": column, "name": case.name, "failures": failures})
+    return judged
 
 
 @lru_cache(_KARTAS)
@@ -205,25 +200,11 @@ def _inputs_of(question: PageQuestion) -> _Inputs:
     obj = read("object", lambda text: read_object(text, kinds), None)
     observed = read("observed", lambda text: read_object(text, kinds), None)
     if obj and observed and (gvk := GVK.of(obj.value)) in kinds:
-        member, its, own = (
-            GVK.of(observed.value),
-            *(
-                [edit.get(marker.value, ("metadata", field)) for field in ("name", "namespace")]
-                for marker in (observed, obj)
-            ),
-        )
-        message, place = (
-            (f"is {member}, and the object is {gvk}", ("kind",))
-            if member != gvk
-            else (f"is called {its[0] or '(no name)'}, and the object {own[0] or '(no name)'}", ("metadata", "name"))
-            if its[0] != own[0]
-            else (f"is in namespace {its[1]}, and the object in {own[1]}", ("metadata", "namespace"))
-            if its[1] != own[1] and its[1] and own[1]
-            else ("", ())
-        )
+        message, place = _difference(observed.value, obj.value)
         if message:
             problems["observed"] = TextError(f"the member's object {message}", *observed.position(place)).to_json()
-        observed = observed if member == gvk else None
+        if GVK.of(observed.value) != gvk:
+            observed = None
     return _Inputs(
         obj,
         observed,
@@ -233,6 +214,21 @@ def _inputs_of(question: PageQuestion) -> _Inputs:
         read("suite", lambda text: _judged(question.karta, text, question.options), ()),
         problems,
     )
+
+
+def _difference(observed: Object, obj: Object) -> tuple[str, Path]:
+    """Return how the member's object is another one than the object, and the place that says so."""
+    member, gvk = GVK.of(observed), GVK.of(obj)
+    if member != gvk:
+        return f"is {member}, and the object is {gvk}", ("kind",)
+    name, namespace = ("metadata", "name"), ("metadata", "namespace")
+    its, own = edit.get(observed, name), edit.get(obj, name)
+    if its != own:
+        return f"is called {its or '(no name)'}, and the object {own or '(no name)'}", name
+    its, own = edit.get(observed, namespace), edit.get(obj, namespace)
+    if its and own and its != own:
+        return f"is in namespace {its}, and the object in {own}", namespace
+    return "", ()
 
 
 class _Answers:
@@ -252,10 +248,9 @@ class _Answers:
 
     def document(self, case: Operation | None) -> dict[str, JSON]:
         """Return the answers to all operations, the tree, and the answer to one operation as a case of a suite."""
+        is_answered = case in ORDER and not self._lacks(case)
         return {
-            "case": next(
-                (self._case(operation) for operation in ORDER if operation == case and not self._lacks(operation)), ""
-            ),
+            "case": self._case(case) if case and is_answered else "",
             "definition": self._definition.name,
             "references": [f"{reference.gvk} as ${reference.name}" for reference in self._definition.references],
             "replicas": self._replicas,
@@ -302,16 +297,13 @@ class _Answers:
         (name, *_) = SLOTS[operation].results
         if name not in CHANGED:
             return {}
-        changes = [
-            (change, patch.path_of_pointer(change["path"], before)) for change in patch.diff(before, results[name])
-        ]
-        # What is added was not there: a list may have another element at its place.
-        return {
-            "patch": [
-                change if change["op"] == "add" else {**change, "old": edit.get(before, path)}
-                for change, path in changes
-            ]
-        }
+        changes = list[Object]()
+        for change in patch.diff(before, results[name]):
+            path = patch.path_of_pointer(change["path"], before)
+            # What is added was not there: a list may have another element at its place.
+            old = {} if change["op"] == "add" else {"old": edit.get(before, path)}
+            changes.append({**change, **old})
+        return {"patch": changes}
 
     def _fact(self, fact: Fact, operation: Operation) -> Object:
         written = fact.to_json()
@@ -370,19 +362,23 @@ def _tree(definition: Definition, obj: Object, references: Sequence[Object]) -> 
 
 
 def _component(node: ComponentNode) -> Object:
-    return {
-        "name": node.name,
-        "kind": node.kind.kind if node.kind else "",
-        "hasPods": node.has_pods,
-        "instances": [
+    instances = list[Object]()
+    for own in node.instances:
+        scale = own.instance.scale
+        limits = {"minimum": scale.minimum, "maximum": scale.maximum} if scale else {}
+        instances.append(
             {
                 "id": own.instance.id,
                 "hasPods": own.instance.has_pods,
                 "replicas": own.instance.replicas,
                 "requests": own.requests,
-                **({"minimum": scale.minimum, "maximum": scale.maximum} if (scale := own.instance.scale) else {}),
+                **limits,
             }
-            for own in node.instances
-        ],
-        "children": [_component(child) for child in node.children],
+        )
+    return {
+        "name": node.name,
+        "kind": node.kind.kind if node.kind else "",
+        "hasPods": node.has_pods,
+        "instances": instances,
+        "children": list(map(_component, node.children)),
     }

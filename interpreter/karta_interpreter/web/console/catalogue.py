@@ -30,17 +30,17 @@ Suites: TypeAlias = tuple[tuple[Path, int], ...]
 
 def rows(snapshot: Snapshot) -> list[Object]:
     """Return a row for each kind, sorted."""
-    return [
-        {
-            **summarize(entry),
-            "operationsWithMultiplePodTemplatesScheduling": operations_for(
-                entry.definition, find_served(None, entry.definition.gvk), multiple_pod_templates=True
-            ),
-            "scripts": sorted(entry.definition.scripts.operations),
-            "compared": sum(comparison["comparisons"] for comparison in compared(entry)),
-        }
-        for entry in map(snapshot.entries.__getitem__, snapshot.kinds())
-    ]
+    return [_row(snapshot.entries[gvk]) for gvk in snapshot.kinds()]
+
+
+def _row(entry: ServedDefinition) -> Object:
+    gated = operations_for(entry.definition, find_served(None, entry.definition.gvk), multiple_pod_templates=True)
+    return {
+        **summarize(entry),
+        "operationsWithMultiplePodTemplatesScheduling": gated,
+        "scripts": sorted(entry.definition.scripts.operations),
+        "compared": sum(comparison["comparisons"] for comparison in compared(entry)),
+    }
 
 
 def compared(entry: ServedDefinition) -> list[Object]:

@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 import orjson
 
 from karta_interpreter.base.errors import ManifestError
-from karta_interpreter.base.k8s import Object, edit, label, objects_in
+from karta_interpreter.base.k8s import GVK, Object, edit, label, objects_in
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.definitions.karta import kinds_of
 from karta_interpreter.definitions.sources import MAX_BYTES, DefinitionFile, Store, name_of, weight
@@ -46,18 +46,16 @@ class FolderStorage:
     def records(self, source: DefinitionFile) -> tuple[Record, ...]:
         """Return the Kartas of a file. A file with errors has no definition, so its text is parsed again."""
         name = name_of(source.path)
-        has_errors = any(not loaded.definition for loaded in source.loaded)
-        items = {gvk: item for item in _items(source.content) for gvk in kinds_of(item)} if has_errors else {}
-        return tuple(
-            Record(
-                loaded.gvk,
-                loaded.definition.manifest if loaded.definition else items.get(loaded.gvk, {}),
-                name,
-                loaded.findings,
-            )
-            for loaded in source.loaded
-            if loaded.gvk
-        )
+        items = dict[GVK, Object]()
+        if any(not loaded.definition for loaded in source.loaded):
+            for item in _items(source.content):
+                items |= dict.fromkeys(kinds_of(item), item)
+        records = list[Record]()
+        for loaded in source.loaded:
+            if loaded.gvk:
+                manifest = loaded.definition.manifest if loaded.definition else items.get(loaded.gvk, {})
+                records.append(Record(loaded.gvk, manifest, name, loaded.findings))
+        return tuple(records)
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:

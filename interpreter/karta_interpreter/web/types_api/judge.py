@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from karta_interpreter.base.errors import SandboxError
 from karta_interpreter.base.findings import PLACES, Finding, Severity, did_you_mean, error
-from karta_interpreter.base.k8s import GVK, Object, edit, field_path, json_pointer
+from karta_interpreter.base.k8s import GVK, Object, Path, edit, field_path, json_pointer
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
 from karta_interpreter.base.sandbox.child import Answer, Channel
 from karta_interpreter.definitions.karta import ROOT_KIND, gvk_of, kinds_of
@@ -60,10 +60,7 @@ def read(body: bytes) -> WorkloadTypeInput:
         json.loads(body, object_pairs_hook=_check_names)
     except orjson.JSONDecodeError as err:
         reason = decode(body)[1] if body.strip() else "it is empty"
-        yaml = (
-            "" if body.strip()[:1] in b'{["\xef\xfe\xff' else "; is it YAML, or the name of a file (curl --json @FILE)?"
-        )
-        raise ApiError(400, f"the body is not JSON: {reason or err}{yaml}") from err
+        raise ApiError(400, f"the body is not JSON: {reason or err}") from err
     except RecursionError as err:
         raise ApiError(400, "the body is nested too deeply") from err
     try:
@@ -71,19 +68,8 @@ def read(body: bytes) -> WorkloadTypeInput:
     except ValidationError as err:
         details = err.errors(include_url=False)
         errors = [_problem(problem) for problem in details[:MOST_ERRORS]]
-        fields = value if isinstance(value, dict) else {}
-        fault = (
-            "a Karta: write it into the list resourceInterfaces of a workload type"
-            if gvk_of(fields)
-            else f"a {fields['kind']}, which /interpret of `karta-interpreter serve` takes, on its own port"
-            if fields.get("kind") == "ResourceInterpreterContext"
-            else "an object of Kubernetes: a workload type has its Karta, which `karta-interpreter create karta` drafts"
-            if "apiVersion" in fields
-            else 'a list, or an object around a type: send each type by itself, {"categoryId": …}'
-            if value and isinstance(value, dict | list) and _ANSWERED.isdisjoint(fields)
-            else "not as openapi.json describes it"
-        )
-        raise ApiError(422, f"the body is {fault}", errors=errors, total=len(details)) from err
+        message = "the body is not as openapi.json describes it"
+        raise ApiError(422, message, errors=errors, total=len(details)) from err
 
 
 def _check_names(pairs: list[tuple[str, Any]]) -> None:
@@ -95,20 +81,15 @@ def _check_names(pairs: list[tuple[str, Any]]) -> None:
 
 def _problem(problem: ErrorDetails) -> ProblemError:
     pointer, field = json_pointer(problem["loc"]), problem["loc"][-1] if problem["loc"] else ""
+    rule, detail, hint = "schema", message_of(problem), _HINTS.get(str(field))
     if problem["type"] == "extra_forbidden":
-        fields = (known.alias or name for name, known in WorkloadTypeInput.model_fields.items())
-        hint = "only answers have it: leave it out" if field in _ANSWERED else did_you_mean(str(field), fields)
-        return ProblemError(
-            pointer=pointer, detail=message_of(problem), rule="unknown-field", severity="error", hint=hint
-        )
-    detail = _FORMS.get(str(field), "") if problem["type"].startswith("string_") else ""
-    return ProblemError(
-        pointer=pointer,
-        detail=detail or message_of(problem),
-        rule="schema",
-        severity="error",
-        hint=None if detail else _HINTS.get(str(field)),
-    )
+        rule, hint = "unknown-field", "only answers have it: leave it out"
+        if field not in _ANSWERED:
+            fields = (known.alias or name for name, known in WorkloadTypeInput.model_fields.items())
+            hint = did_you_mean(str(field), fields)
+    elif problem["type"].startswith("string_") and field in _FORMS:
+        detail, hint = _FORMS[field], None
+    return ProblemError(pointer=pointer, detail=detail, rule=rule, severity="error", hint=hint)
 
 
 def judge(body: bytes) -> bytes:
@@ -116,19 +97,10 @@ def judge(body: bytes) -> bytes:
     submitted = read(body)
     kartas = [_with_name(karta) for karta in submitted.resource_interfaces]
     kinds = list(map(kinds_of, kartas))
-    findings = sorted(
-        [
-            (index, finding)
-            for index, (karta, gvks) in enumerate(zip(kartas, kinds, strict=True))
-            for finding in (
-                *load_object(karta, "").findings,
-                *object_contradictions(karta),
-                *(_not_stored(karta) if gvks else ()),  # other objects have other fields
-                *(_other_kinds(gvks[0], submitted) if gvks else ()),
-            )
-        ],
-        key=lambda located: located[1].severity,  # errors first
-    )
+    findings = list[tuple[int, Finding]]()
+    for index, karta in enumerate(kartas):
+        findings += [(index, finding) for finding in _findings(karta, submitted)]
+    findings.sort(key=lambda located: located[1].severity)  # errors first
     errors = sum(finding.severity is Severity.ERROR for _, finding in findings)
     judged = Judged(
         **submitted.model_dump(exclude={"resource_interfaces"}),
@@ -143,11 +115,20 @@ def judge(body: bytes) -> bytes:
     return judged.model_dump_json().encode() + b"\n" + orjson.dumps(stored.kartas)
 
 
+def _findings(karta: Object, submitted: WorkloadTypeInput) -> Iterator[Finding]:
+    yield from load_object(karta, "").findings
+    yield from object_contradictions(karta)
+    if gvks := kinds_of(karta):  # other objects have other fields
+        yield from _not_stored(karta)
+        yield from _other_kinds(gvks[0], submitted)
+
+
 def _not_stored(karta: Object) -> Iterator[Finding]:
-    metadata = karta.get("metadata")
-    dropped = metadata.keys() - _KEPT if isinstance(metadata, dict) else ()
-    others = sorted(karta.keys() - {"apiVersion", "kind", "metadata", "spec"})
-    for path in (*(("metadata", field) for field in sorted(dropped)), *((field,) for field in others)):
+    paths, metadata = list[Path](), karta.get("metadata")
+    if isinstance(metadata, dict):
+        paths += [("metadata", field) for field in sorted(metadata.keys() - _KEPT)]
+    paths += [(field,) for field in sorted(karta.keys() - {"apiVersion", "kind", "metadata", "spec"})]
+    for path in paths:
         if edit.get(karta, path):
             hint = "the header If-Match with the ETag of the type is the condition" if "resourceVersion" in path else ""
             yield error("not-stored", path, f"a type does not keep {field_path(path)}: leave it out", hint)

@@ -69,29 +69,13 @@ class ListQuery:
             if name == "filterBy":
                 tests += _tests(text, known, errors)
             elif name not in PARAMETERS:
-                errors.append(
-                    ProblemError(
-                        parameter=name,
-                        detail="there is no such parameter",
-                        hint=f"write filterBy={name}=={text[:100]}"
-                        if name in FIELDS
-                        else did_you_mean(name, PARAMETERS),
-                    )
-                )
+                hint = f"write filterBy={name}=={text[:100]}" if name in FIELDS else did_you_mean(name, PARAMETERS)
+                errors.append(ProblemError(parameter=name, detail="there is no such parameter", hint=hint))
             elif name in parameters:
                 errors.append(ProblemError(parameter=name, detail="it is given more than once"))
             elif needed := _needed(text, PARAMETERS[name]):
-                errors.append(
-                    ProblemError(
-                        parameter=name,
-                        detail=f'"{text[:100]}" is not {needed}',
-                        hint=f"write sortBy={field}&sortOrder=desc, or asc"
-                        if name == "sortBy" and (field := next(filter(text.__contains__, FIELDS), ""))
-                        else did_you_mean(text[:100], PARAMETERS[name].get("enum", ["true", "false"]))
-                        if PARAMETERS[name]["type"] != "integer"
-                        else None,
-                    )
-                )
+                detail = f'"{text[:100]}" is not {needed}'
+                errors.append(ProblemError(parameter=name, detail=detail, hint=_hint(name, text)))
             else:
                 parameters[name] = text
         if len(tests) > MOST_CONDITIONS:
@@ -128,15 +112,29 @@ class ListQuery:
                 break
             types.append(orjson.Fragment(encoded))
         end = self.offset + len(types)
-        return orjson.dumps(
-            {
-                "types": types,
-                "total": len(matching),
-                "offset": self.offset,
-                "limit": self.limit if len(types) == len(selected) else len(types),
-                "nextOffset": end if end < len(matching) else None,
-            }
-        )
+        page = {
+            "types": types,
+            "total": len(matching),
+            "offset": self.offset,
+            "limit": self.limit,
+            "nextOffset": None,
+        }
+        if len(types) < len(selected):
+            page["limit"] = len(types)
+        if end < len(matching):
+            page["nextOffset"] = end
+        return orjson.dumps(page)
+
+
+def _hint(parameter: str, text: str) -> str | None:
+    """Return what to write instead of a text that a parameter does not take."""
+    if parameter == "sortBy":
+        for field in FIELDS:
+            if field in text:
+                return f"write sortBy={field}&sortOrder=desc, or asc"
+    if PARAMETERS[parameter]["type"] == "integer":
+        return None
+    return did_you_mean(text[:100], PARAMETERS[parameter].get("enum", ["true", "false"]))
 
 
 PARAMETERS: Final[Mapping[str, Object]] = {

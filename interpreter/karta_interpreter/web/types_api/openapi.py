@@ -41,7 +41,8 @@ class _Operation(NamedTuple):
         """The parameters of the query, the path and the headers."""
         paging = _PAGING if self.name == "listTypes" else ()
         conditions = _CONDITIONS if self.method in ("put", "delete") else ()
-        return [*paging, *([_ID] if "{id}" in self.path else []), *conditions]
+        ids = [_ID] if "{id}" in self.path else []
+        return [*paging, *ids, *conditions]
 
 
 _PAGING: Final[tuple[Object, ...]] = tuple(
@@ -169,16 +170,18 @@ def _described(operation: _Operation) -> Object:
     statuses = {*_ALWAYS, *operation.problems, *(_OF_A_BODY if operation.body else ())}
     answers: dict[str, Object] = {}
     for status, model in operation.answers.items():
-        headers = (_ETAG if model is models.WorkloadType else {}) | (_LOCATION if status == HTTPStatus.CREATED else {})
-        content = _json(model) if model else {}
+        answer: dict[str, Object] = {}
+        if model is models.WorkloadType:
+            answer["headers"] = _ETAG
+        if status == HTTPStatus.CREATED:
+            answer["headers"] = {**answer.get("headers", {}), **_LOCATION}
         if operation.name == "describe":
-            content = {"application/json": {"schema": {"type": "object"}}}
-        answers[str(status)] = {
-            "description": operation.summary,
-            **({"headers": headers} if headers else {}),
-            **({"content": content} if content else {}),
-            **({"links": _LINKS} if model is models.WorkloadType and operation.name == "createType" else {}),
-        }
+            answer["content"] = {"application/json": {"schema": {"type": "object"}}}
+        elif model:
+            answer["content"] = _json(model)
+        if model is models.WorkloadType and operation.name == "createType":
+            answer["links"] = _LINKS
+        answers[str(status)] = {"description": operation.summary, **answer}
     later = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}}
     for status in sorted(statuses):
         answers[str(status)] = {

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import orjson
 
+from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import grouped, label
 from karta_interpreter.definitions.karta import gvk_of
 from karta_interpreter.definitions.sources import Snapshot, Store, cluster, files
@@ -56,6 +57,11 @@ class Row:
     others: tuple[Record, ...]
     """Kartas of other owners at that place."""
 
+    @property
+    def all_records(self) -> list[Record]:
+        """The records that this row is made of."""
+        return [*self.records] if self.owner else [*self.records, *self.others]
+
     @cached_property
     def kartas(self) -> Sequence[Record]:
         """Each Karta once, in the order of their own versions: one may describe several versions."""
@@ -71,7 +77,9 @@ class Row:
         """Return the type as a client gets it: a `WorkloadType` as JSON."""
         category = choices.categories.get(self.category or "")
         priority = choices.priorities.get(self.priority or "")
-        findings = [(index, finding) for index, record in enumerate(self.kartas) for finding in record.findings]
+        findings = list[tuple[int, Finding]]()
+        for index, record in enumerate(self.kartas):
+            findings += [(index, finding) for finding in record.findings]
         output = {
             "id": self.id,
             "name": self.name,
@@ -125,27 +133,26 @@ class View:
         If this API owns some, only the Kartas for ``versions`` count.
         """
         row = await self.find(type_id(group, kind))
-        others = (record for record in row.others if record.gvk.version in versions) if row else ()
-        return (row.owner or _owner(others)) if row and row.is_stored else ""
+        if not (row and row.is_stored):
+            return ""
+        return row.owner or _owner(record for record in row.others if record.gvk.version in versions)
 
     def _renewed(self, sources: Mapping[Any, Any], snapshot: Snapshot) -> Mapping[str, Row]:
         """Return all rows. If Kartas of a kind are stored, its row has only these."""
-        definitions = ((gvk, entry.definition, entry.origin) for gvk, entry in snapshot.entries.items())
-        served = _by_kind(
-            Record(gvk, definition.manifest, origin, definition.findings)
-            for gvk, definition, origin in definitions
-            if definition.has_karta
-        )
-        stored = _by_kind(
-            record for name in sorted(sources, key=str) for record in self._storage.records(sources[name])
-        )
+        of_definitions, of_storage = list[Record](), list[Record]()
+        for gvk, entry in snapshot.entries.items():
+            if entry.definition.has_karta:
+                of_definitions.append(Record(gvk, entry.definition.manifest, entry.origin, entry.definition.findings))
+        for name in sorted(sources, key=str):
+            of_storage += self._storage.records(sources[name])
+        served, stored = _by_kind(of_definitions), _by_kind(of_storage)
         rows: dict[str, Row] = {}
         for kind, records in (served | stored).items():
             key, is_stored = type_id(*kind), kind in stored
             row = self._rows.get(key)
-            before = [] if row is None else [*row.records, *(() if row.owner else row.others)]
-            is_same = row is not None and row.is_stored is is_stored and before == records
-            rows[key] = row if row and is_same else _row(key, records, is_stored=is_stored)
+            if row is None or row.is_stored is not is_stored or row.all_records != records:
+                row = _row(key, records, is_stored=is_stored)
+            rows[key] = row
         return rows
 
 
@@ -156,22 +163,25 @@ def _by_kind(records: Iterable[Record]) -> dict[tuple[str, str], list[Record]]:
 
 
 def _row(key: str, records: list[Record], *, is_stored: bool) -> Row:
-    ours = tuple(record for record in records if is_ours(record.manifest))
-    records_shown = ours or tuple(records)
-    gvk, manifest, source, _ = records_shown[0]
-    category, priority = (label(manifest, name) or None for name in (CATEGORY, PRIORITY))
-    others = tuple(record for record in records if not is_ours(record.manifest)) if is_stored else ()
+    ours, others = list[Record](), list[Record]()
+    for record in records:
+        (ours if is_ours(record.manifest) else others).append(record)
+    shown = ours or others
+    gvk, manifest, source, _ = shown[0]
+    owner = _owner(records)
+    if ours:
+        source, owner = API, ""
     return Row(
         key,
         gvk.group,
         gvk.kind,
-        category,
-        priority,
-        API if ours else source,
-        "" if ours else _owner(records),
+        label(manifest, CATEGORY) or None,
+        label(manifest, PRIORITY) or None,
+        source,
+        owner,
         is_stored,
-        records_shown,
-        others,
+        tuple(shown),
+        tuple(others) if is_stored else (),
     )
 
 
@@ -179,7 +189,7 @@ def _owner(others: Iterable[Record]) -> str:
     for record in others:
         if record.source == files.ORIGIN:
             return CATALOGUE
-        return (
-            writer_of(record.manifest) if record.source == cluster.ORIGIN else f"the author of the file {record.source}"
-        )
+        if record.source == cluster.ORIGIN:
+            return writer_of(record.manifest)
+        return f"the author of the file {record.source}"
     return ""
