@@ -107,6 +107,37 @@ def test_required_field_without_which_there_are_no_pods_is_named(gvk: GVK, spec:
     assert notes == ([note] if note else [])
 
 
+@rows(
+    ("gvk", "spec"),
+    [
+        pytest.param(
+            GVK("apps.nvidia.com", "v1alpha1", "NIMService"),
+            {
+                "image": {"repository": "registry.example/llm", "tag": "1"},
+                "authSecret": "key",
+                "expose": {"service": {"port": 8000}},
+                "scale": {"enabled": True, "hpa": {"minReplicas": 1, "maxReplicas": 2, "metrics": []}},
+            },
+            id="an autoscaler counts (k8s-nim-operator, config/samples)",
+        ),
+        pytest.param(
+            GVK("workload.codeflare.dev", "v1beta2", "AppWrapper"),
+            {
+                "components": [
+                    {"template": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, **pods()}},
+                ]
+            },
+            id="a whole Pod is not a pod template (appwrapper, samples/wrapped-pod.yaml)",
+        ),
+    ],
+)
+def test_objects_that_are_right_have_no_warning(gvk: GVK, spec: dict[str, Any]) -> None:
+    entry = find_in_catalogue(gvk)
+    assert entry
+    obj = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": {"name": "a", "namespace": "b"}, "spec": spec}
+    assert [fact.note for fact in warnings_about(entry.definition, obj)] == []
+
+
 def test_object_that_names_none_of_the_objects_that_its_pods_come_from_is_told_so() -> None:
     entry = find_in_catalogue(GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob"))
     assert entry

@@ -34,8 +34,10 @@ def count_warnings(
         return
     warn = partial(about, definition, component, field, query)
     yield from _without_pods(warn, component, obj, counts, pods, template_readings)
-    if counts and any(pods) and all(count.value is None for count in counts):
-        places = [place for count in counts for place in count.places[:1]]
+    places = [place for count in counts for place in count.places[:1]]
+    # An expression may give null on purpose, by a value that the object has: an autoscaler counts.
+    is_absent = all(count.value is None for count in counts) and all(place.value is None for place in places)
+    if counts and any(pods) and is_absent:
         named = ", ".join(dict.fromkeys(field_path(place.path) for place in places[:MOST_NAMED]))
         note = f"{component.name}: no count at {named}, which means 1"
         yield warn("count-not-found", note, places=counts[0].places)

@@ -51,7 +51,8 @@ def _pods_read(definition: Definition, obj: Object, pods: CustomKind) -> Mapping
             continue
         query = next(iter(pod_queries(component).values()))
         for reading in readings(query, obj):
-            if reading.location:
+            # A whole object, such as a Pod in an AppWrapper, has the schema of its kind.
+            if reading.location and get(reading.value, ("kind",)) is None:
                 places[reading.location.path] = CustomKind(pods.crd, pods.gvk, schemas[type(component.pods)])
     return places
 
