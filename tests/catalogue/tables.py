@@ -25,6 +25,11 @@ def table_of(name: str, gvk: GVK) -> Table | None:
     return None
 
 
+def accepted(name: str) -> Any:
+    """Return a table of differences that are accepted, each with its reason."""
+    return yaml.safe_load((_HERE / "differences" / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
 def undone(name: str) -> set[str]:
     """Return the kinds that have no table yet, as GROUP_Kind."""
     lists = sorted((_HERE / name).glob("undone-*.txt"))

@@ -17,69 +17,16 @@ from karta_interpreter.engine.explain.reading import annotation_field
 from karta_interpreter.engine.operations import Operation, interpret
 from karta_interpreter.engine.suites.suite import Case
 from karta_interpreter.languages.lua.reading import without_linting
+from tests.catalogue.tables import accepted
 from tests.engine.explain.laws import check_laws
 from tests.support.examples import SWEEPS_ALL
 
-_BOUNDED: Final = "it names the components with bounds, which may change without it"
-_NAMES_NOTHING: Final = "the container that it adds needs no other object"
-_OMITS: Final = "it only says why fields that look like references are left out"
-_ALWAYS_WRITTEN: Final = "the controller writes these fields with every status"
 _WITHOUT_EFFECT: Final = {
-    ("flux-framework-org-minicluster-v1alpha2", "dependencies", Operation.INTERPRET_DEPENDENCY): _OMITS,
-    ("flux-framework-org-minicluster-v1alpha2", "required-status", Operation.AGGREGATE_STATUS): _ALWAYS_WRITTEN,
-    (
-        "flink-apache-org-flinkbluegreendeployment-v1beta1",
-        "healthy-statuses",
-        Operation.AGGREGATE_STATUS,
-    ): "it only adds Degraded, and a failure goes before all others whether it counts as healthy or not",
-    ("flink-apache-org-flinkdeployment-v1beta1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
-    ("orchestration-aibrix-ai-rayclusterfleet-v1alpha1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
-    ("ray-io-raycluster-v1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
-    ("ray-io-rayjob-v1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
-    ("ray-io-rayservice-v1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
-    ("serving-kserve-io-llminferenceservice-v1alpha1", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
-    ("serving-kserve-io-llminferenceservice-v1alpha2", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
-    ("sparkoperator-k8s-io-sparkapplication-v1beta2", "elastic", Operation.REVISE_REPLICA): _BOUNDED,
-    (
-        "elasticsearch-k8s-elastic-co-elasticsearch-v1",
-        "added-containers",
-        Operation.INTERPRET_DEPENDENCY,
-    ): _NAMES_NOTHING,
-    ("kubeflow-org-mpijob-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
-    ("kubeflow-org-pytorchjob-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
-    (
-        "orchestration-aibrix-ai-stormservice-v1alpha1",
-        "added-containers",
-        Operation.INTERPRET_DEPENDENCY,
-    ): _NAMES_NOTHING,
-    ("kubevirt-io-virtualmachine-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
-    ("kubevirt-io-virtualmachineinstance-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
-    (
-        "kubevirt-io-virtualmachineinstancereplicaset-v1",
-        "added-containers",
-        Operation.INTERPRET_DEPENDENCY,
-    ): _NAMES_NOTHING,
-    ("serving-kserve-io-inferenceservice-v1beta1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
-    (
-        "serving-kserve-io-llminferenceservice-v1alpha1",
-        "added-containers",
-        Operation.INTERPRET_DEPENDENCY,
-    ): _NAMES_NOTHING,
-    (
-        "serving-kserve-io-llminferenceservice-v1alpha2",
-        "added-containers",
-        Operation.INTERPRET_DEPENDENCY,
-    ): _NAMES_NOTHING,
-    ("apps-nvidia-com-nimservice-v1alpha1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
-    ("tekton-dev-pipelinerun-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
-    ("tekton-dev-taskrun-v1", "added-containers", Operation.INTERPRET_DEPENDENCY): _NAMES_NOTHING,
-    (
-        "workload-codeflare-dev-appwrapper-v1beta2",
-        "added-containers",
-        Operation.INTERPRET_DEPENDENCY,
-    ): "a head has the collector in its template, and names what the collector of its workers does",
+    (name, row["annotation"], Operation(row["operation"]))
+    for row in accepted("explained")
+    for name in row["definitions"]
 }
-"""Annotations that an operation reads, and that no object of the kind can show; why."""
+"""Annotations that an operation reads, and that no object of the kind can show."""
 
 
 def test_explained_answer_is_the_answer(definition: Definition, swept: Sequence[Case]) -> None:

@@ -17,113 +17,25 @@ from karta_interpreter.engine.operations import Call, Operation, StatusItem, int
 from karta_interpreter.engine.operations.aggregate.member_status import ranks
 from karta_interpreter.engine.suites.suite import Case
 from tests.catalogue.entries import answers, applies
+from tests.catalogue.tables import accepted
 
 _GENERATION = 5
 _OF_GENERATIONS = ("observedGeneration", "generation", "resourceTemplateGeneration")
 
-_A_PART_EACH = "clusters have a part of the pods each, and the counters of all are compared with the whole template"
-_A_PARTITION_EACH = "a partition is a number of pods of one cluster, and the counters are those of all"
-_REASONS = {
-    ("DaemonSet.apps.kruise.io", Status.SUSPENDING): _A_PARTITION_EACH,
-    ("Deployment.apps", Status.INITIALIZING): _A_PART_EACH,
-    ("InferenceService.serving.kserve.io", Status.DEGRADED): (
-        "one cluster is not ready, and the model of another cannot be loaded"
-    ),
-    ("LLMInferenceService.serving.kserve.io", Status.SUSPENDING): (
-        "a cluster that is to stop has no condition of its own for it"
-    ),
-    ("Milvus.milvus.io", Status.INITIALIZING): "the Deployments of a cluster, by which a roll-out shows, are its own",
-    ("ModelServing.workload.serving.volcano.sh", Status.INITIALIZING): _A_PART_EACH,
-    ("PodCliqueSet.grove.io", Status.DEGRADED): _A_PART_EACH,
-    ("PodCliqueSet.grove.io", Status.INITIALIZING): _A_PART_EACH,
-    ("RayCluster.ray.io", Status.DEGRADED): (
-        "a cluster that has lost its head has been provisioned, and the whole has not"
-    ),
-    ("ReplicaSet.apps", Status.INITIALIZING): _A_PART_EACH,
-    ("SidecarSet.apps.kruise.io", Status.SUSPENDING): _A_PARTITION_EACH,
-    ("StatefulSet.apps", Status.INITIALIZING): _A_PART_EACH,
-    ("StatefulSet.apps.kruise.io", Status.DEGRADED): _A_PART_EACH,
-    ("StormService.orchestration.aibrix.ai", Status.INITIALIZING): _A_PART_EACH,
-    ("UnitedDeployment.apps.kruise.io", Status.INITIALIZING): _A_PART_EACH,
-    ("VirtualMachineInstanceReplicaSet.kubevirt.io", Status.INITIALIZING): _A_PART_EACH,
-}
+
+def _accepted(group: str) -> set[tuple[str, Status]]:
+    """Return kinds, and statuses of the worst cluster, for which there is a reason."""
+    return {(kind, Status(row["worst"])) for row in accepted("one-picture")[group] for kind in row["kinds"]}
+
+
+_REASONS = _accepted("other")
 """Kinds, and statuses of the worst cluster, of which the aggregate may have another status."""
 
 _PAIRS, _TRIPLES, _TEMPLATES = 150, 40, 3
-_BETTER = {
-    **{
-        (kind, Status.INITIALIZING): _A_PART_EACH
-        for kind in (
-            "CloneSet.apps.kruise.io",
-            "Deployment.apps",
-            "ModelServing.workload.serving.volcano.sh",
-            "NodeSet.slinky.slurm.net",
-            "PodCliqueSet.grove.io",
-            "RayClusterFleet.orchestration.aibrix.ai",
-            "ReplicaSet.apps",
-            "SandboxWarmPool.extensions.agents.x-k8s.io",
-            "StatefulSet.apps",
-            "StatefulSet.apps.kruise.io",
-            "StormService.orchestration.aibrix.ai",
-            "UnitedDeployment.apps.kruise.io",
-            "VirtualMachineInstanceReplicaSet.kubevirt.io",
-        )
-    },
-    **{
-        (kind, Status.DEGRADED): _A_PART_EACH
-        for kind in (
-            "CloneSet.apps.kruise.io",
-            "Deployment.apps",
-            "PodCliqueSet.grove.io",
-            "RayClusterFleet.orchestration.aibrix.ai",
-            "StatefulSet.apps.kruise.io",
-        )
-    },
-    ("CloneSet.apps.kruise.io", Status.FAILED): _A_PART_EACH,
-    ("ModelServing.workload.serving.volcano.sh", Status.UNDEFINED): _A_PART_EACH,
-    **{
-        (kind, Status.SUSPENDING): _A_PARTITION_EACH
-        for kind in ("DaemonSet.apps.kruise.io", "SidecarSet.apps.kruise.io", "StatefulSet.apps.kruise.io")
-    },
-    ("ClusterPolicy.kyverno.io", Status.UNDEFINED): "an old Kyverno in one cluster writes no conditions",
-    ("Policy.kyverno.io", Status.UNDEFINED): "an old Kyverno in one cluster writes no conditions",
-    ("InferenceService.serving.kserve.io", Status.RESUMING): (
-        "Stopped is only there once a service was stopped; starting again is a start"
-    ),
-    ("LLMInferenceService.serving.kserve.io", Status.SUSPENDING): (
-        "a cluster that is to stop has no condition of its own for it"
-    ),
-    ("Milvus.milvus.io", Status.INITIALIZING): (
-        "a Deployment that its controller has not seen since it was changed: a whole has no observed generations"
-    ),
-    ("RayCluster.ray.io", Status.DEGRADED): "a new cluster without any condition: the whole has no status then",
-    ("RayCluster.ray.io", Status.SUSPENDING): "one that is to be suspended has nothing where it has not begun",
-    ("RayCluster.ray.io", Status.UNDEFINED): "an older operator writes no conditions, and a state of ready",
-    ("RayService.ray.io", Status.INITIALIZING): "one that is to be suspended has nothing where it has not begun",
-}
+_BETTER = _accepted("better")
 """Kinds, and statuses of the worst cluster, of which the aggregate may be better."""
 
-_HEALTHIER = {
-    **{
-        (kind, Status.INITIALIZING): _A_PARTITION_EACH
-        for kind in ("DaemonSet.apps.kruise.io", "SidecarSet.apps.kruise.io")
-    },
-    **{
-        ("StormService.orchestration.aibrix.ai", status): _A_PART_EACH
-        for status in (Status.SUSPENDING, Status.UNDEFINED)
-    },
-    **{
-        (kind, Status.INITIALIZING): "an old Kyverno in one cluster does not tell what the API server of another checks"
-        for kind in ("ClusterPolicy.kyverno.io", "Policy.kyverno.io")
-    },
-    ("FlinkBlueGreenDeployment.flink.apache.org", Status.DEGRADED): (
-        "a roll-out that was given up needs somebody before one that starts, and serves as before"
-    ),
-    (
-        "LLMInferenceService.serving.kserve.io",
-        Status.UNDEFINED,
-    ): "one that is to stop has nothing where it has not begun",
-}
+_HEALTHIER = _accepted("healthier")
 """Kinds, and statuses of the worst cluster, of which the aggregate is no better, and may be healthier."""
 
 

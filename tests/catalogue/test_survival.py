@@ -16,6 +16,7 @@ from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS, is_queue
 from karta_interpreter.engine.workload import Karta, Workload
 from tests.catalogue.entries import answers, applies
 from tests.catalogue.knowledge import knowing
+from tests.catalogue.tables import accepted
 
 _SCALED: Final = {
     GVK("kubeflow.org", "v1", "PyTorchJob"): ("spec", "elasticPolicy", "metrics"),
@@ -78,58 +79,7 @@ def _revised(definition: Definition, obj: Object, count: int) -> Object:
     return revised
 
 
-_DIVIDED: Final = (
-    "taskManager.replicas replaces the parallelism (FlinkConfigBuilder.java of Flink Kubernetes Operator 1.10): seven "
-    "tasks in slots of four are two pods, and two pods are eight tasks"
-)
-_RAY: Final = "the CRD fills in 0 (raycluster_types.go of KubeRay 1.6), so no template leaves it unset"
-_UNWRITTEN: Final = {
-    "DisaggregatedSet.disaggregatedset.x-k8s.io": (
-        {".spec.slices"},
-        "the CRD fills in 1 (disaggregatedset_types.go of LeaderWorkerSet 0.10), so no template leaves it unset",
-    ),
-    "FlinkBlueGreenDeployment.flink.apache.org": ({".spec.template.spec.taskManager.replicas"}, _DIVIDED),
-    "FlinkDeployment.flink.apache.org": ({".spec.taskManager.replicas"}, _DIVIDED),
-    "Job.batch": (
-        {".spec.parallelism"},
-        "karmada-apiserver fills in 1 (SetDefaults_Job in pkg/apis/batch/v1/defaults.go of Kubernetes 1.35)",
-    ),
-    "Job.batch.volcano.sh": (
-        {".spec.tasks[].replicas"},
-        "unset is 0 (TaskSpec in batch/v1alpha1/job.go of volcano.sh/apis 1.14), and Karmada assigns no 0",
-    ),
-    "MiniCluster.flux-framework.org": (
-        {".spec.size"},
-        "the CRD fills in 1 (minicluster_types.go of Flux Operator 0.2), so no template leaves it unset",
-    ),
-    "RayCluster.ray.io": ({".spec.workerGroupSpecs[].replicas"}, _RAY),
-    "RayJob.ray.io": ({".spec.rayClusterSpec.workerGroupSpecs[].replicas"}, _RAY),
-    "RayService.ray.io": ({".spec.rayClusterConfig.workerGroupSpecs[].replicas"}, _RAY),
-    "Service.serving.knative.dev": (
-        {'.spec.template.metadata.annotations["autoscaling.knative.dev/min-scale"]'},
-        "unset is the min-scale of the member's configuration (ScaleBounds in pa_lifecycle.go of Knative Serving 1.24)",
-    ),
-    "SparkApplication.sparkoperator.k8s.io": (
-        {".spec.executor.instances"},
-        "the CRD rejects 0, with which dynamic allocation may start (sparkapplication_types.go of Spark Operator 2.5)",
-    ),
-    "SparkCluster.spark.apache.org": (
-        {".spec.clusterTolerations.instanceConfig.initWorkers"},
-        "the CRD requires it (WorkerInstanceConfig.java of Apache Spark Kubernetes Operator 1.0)",
-    ),
-    "SparkConnect.sparkoperator.k8s.io": (
-        {".spec.executor.instances"},
-        "unset may be 0, with dynamic allocation (sparkconnect_types.go of Spark Operator 2.5). Karmada assigns no 0",
-    ),
-    "TrainJob.trainer.kubeflow.org": (
-        {".spec.trainer.numNodes"},
-        "members refuse every change of the trainer, the first number in it too (trainjob_types.go of Trainer 2.3)",
-    ),
-    "Workflow.argoproj.io": (
-        {".spec.parallelism"},
-        "unset is no limit (checkParallelism in workflow/controller/operator.go of Argo Workflows 4.0)",
-    ),
-}
+_UNWRITTEN: Final = {kind: {*row["fields"]} for kind, row in accepted("survival").items()}
 """Fields of kinds in which a count that is today's by a default is not written, so that a member keeps its own."""
 
 
@@ -152,7 +102,7 @@ def test_default_count_survives_retain(definition: Definition, objects: Sequence
             ours = _revised(known, obj, today)
             retained = _retained(definition, ours, _revised(known, obj, 12))
             kept = interpret(known, Call(Operation.INTERPRET_REPLICA, retained))["replica"]
-            unwritten, _ = _UNWRITTEN.get(f"{definition.gvk.kind}.{definition.gvk.group}", (set[str](), ""))
+            unwritten = _UNWRITTEN.get(f"{definition.gvk.kind}.{definition.gvk.group}", set())
             assert kept == today or {each.field for each in differences(ours, retained)} <= unwritten, obj
 
 

@@ -12,62 +12,8 @@ from karta_interpreter.definitions.karta import catalogue_files, catalogue_kinds
 from karta_interpreter.definitions.sources.files import load_catalogue
 from tests.support.rows import rows
 
-_FULL = """\
-apiVersion: run.ai/v1alpha1
-kind: Karta
-metadata:
-  name: band
-  annotations:
-    karta-interpreter.io/written-from: Garage 2.1
-    karta-interpreter.io/elastic: player
-    karta-interpreter.io/retain: .spec.key
-    karta-interpreter.io/dependencies: "[{apiVersion: v1, kind: Secret, name: .spec.tickets}]"
-    karta-interpreter.io/lua: |
-      healthInterpretation:
-        luaScript: function InterpretHealth(obj) return true end
-spec:
-  structureDefinition:
-    rootComponent:
-      name: band
-      kind: {group: toys.io, version: v1, kind: Band}
-      suspendDefinition:
-        suspendActions: [{path: .spec.paused, value: "true"}]
-        resumeActions: [{path: .spec.paused, value: "false"}]
-      statusDefinition:
-        phaseDefinition: {path: .status.phase}
-        conditionsDefinition: {path: .status.conditions}
-        statusMappings:
-          running:
-            - byPhase: Playing
-            - byPhase: Encore
-            - byConditions: [{type: OnStage, status: "True"}, {type: Loud, reason: Crowd}]
-          suspended:
-            - byExpression: {expression: .spec.paused, expectedResult: "true"}
-            - byPhase: Paused
-              byExpression: {expression: .spec.key, expectedResult: minor}
-    childComponents:
-      - name: player
-        ownerRef: band
-        kind: {group: "", version: v1, kind: Pod}
-        instanceIdPath: .spec.players[].name
-        specDefinition: {podTemplateSpecPath: ".spec.players[]\\n| .template"}
-        scaleDefinition: {replicasPath: ".spec.players[].count", maxReplicasPath: ".spec.players[].most"}
-        podSelector: {componentInstanceSelector: {idPath: .metadata.labels.name}}
-      - name: crew
-        ownerRef: band
-        specDefinition:
-          fragmentedPodSpecDefinition: {imagePath: .spec.crew.image, resourcesPath: .spec.crew.resources}
-    additionalChildKinds:
-      - {group: "", version: v1, kind: Service}
-      - {group: batch, version: v1, kind: Job}
-  optimizationInstructions:
-    gangScheduling:
-      podGroups:
-        - name: everybody
-          members:
-            - {componentName: player, groupByKeyPaths: [.metadata.labels.band]}
-            - {componentName: crew}
-"""
+_DOCUMENTS = Path(__file__).parent / "documents"
+_FULL = (_DOCUMENTS / "band.yaml").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -130,30 +76,10 @@ def test_indivisible_kind_is_shown(run: Callable[..., Result], tmp_path: Path) -
     assert not any("elastic" in component for component in described["components"])
 
 
-_TABLES = """\
-COMPONENT  FIELD            VALUE
-band       kind             Band
-player     kind             Pod
-           part of          band
-           one for each     .spec.players[].name
-           pods             .spec.players[] | .template
-           replicas         .spec.players[].count
-           at most          .spec.players[].most
-           elastic          yes
-crew       part of          band
-           pods: resources  .spec.crew.resources
-           pods: image      .spec.crew.image
-
-STATUS     WHEN
-Running    phase Playing or Encore
-           OnStage=True, Loud (Crowd)
-Suspended  .spec.paused
-           phase Paused, .spec.key is minor
-"""
-
-
 def test_components_and_statuses_are_shown_in_tables(run: Callable[..., Result], band: list[str]) -> None:
-    assert run("catalogue", "show", "band", *band).stdout.endswith("\n\n" + _TABLES)
+    assert run("catalogue", "show", "band", *band).stdout.endswith(
+        "\n\n" + (_DOCUMENTS / "band.txt").read_text(encoding="utf-8")
+    )
 
 
 def test_machines_get_expressions_and_annotations_in_full(run: Callable[..., Result], band: list[str]) -> None:

@@ -10,93 +10,21 @@ from tests.support.rows import rows
 
 Run = Callable[..., Result]
 
-CRD = """\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {{name: {kind}s.example.io}}
-spec:
-  group: example.io
-  names: {{kind: {kind}}}
-  versions:
-  - name: v1
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
-              suspend: {{type: boolean}}
-              ovens:
-                type: array
-                items:
-                  type: object
-                  properties:
-                    name: {{type: string}}
-                    replicas: {{type: integer}}
-                    podTemplate: {{type: object, x-kubernetes-preserve-unknown-fields: true}}
-          status: {{type: object, properties: {{phase: {{type: string, enum: [Baking, Running]}}}}}}
-"""
-DRAFT = """\
-# Drafted from the CustomResourceDefinition Bakerys.example.io.
-apiVersion: run.ai/v1alpha1
-kind: Karta
-metadata:
-  name: example-io-bakery-v1
-spec:
-  structureDefinition:
-    rootComponent:
-      name: bakery
-      kind:
-        group: example.io
-        version: v1
-        kind: Bakery
-      suspendDefinition:
-        # CHECK: does this field take the pods away?
-        suspendActions:
-          - path: .spec.suspend
-            value: "true"
-        resumeActions:
-          - path: .spec.suspend
-            value: "false"
-      statusDefinition:
-        phaseDefinition:
-          path: .status.phase
-        statusMappings:
-          # CHECK: which phase means what is guessed by its name. Without a meaning here: Baking.
-          running:
-            - byPhase: Running
-          suspended:
-            - byExpression:
-                expression: .spec.suspend // false
-                expectedResult: "true"
-    childComponents:
-      - name: oven
-        ownerRef: bakery
-        instanceIdPath: .spec.ovens[].name
-        specDefinition:
-          # CHECK: only its name says that this is a pod's definition.
-          podTemplateSpecPath: .spec.ovens[].podTemplate
-        scaleDefinition:
-          # CHECK: how many pods has an object without .spec.ovens[].replicas? The schema has no default.
-          replicasPath: .spec.ovens[].replicas
-        podSelector:
-          # CHECK: which label of a pod has the id of its instance? This one is made up.
-          componentInstanceSelector:
-            idPath: .metadata.labels["example.io/name"]
-"""
+_DOCUMENTS = Path(__file__).parent / "documents"
+BAKERY = (_DOCUMENTS / "bakery-crd.yaml").read_text(encoding="utf-8")
+MILL = BAKERY.replace("Bakery", "Mill")
+DRAFT = (_DOCUMENTS / "bakery-draft.yaml").read_text(encoding="utf-8")
 
 
 @pytest.fixture
 def crds(files: Path) -> Path:
     path = files / "crds.yaml"
-    path.write_text(CRD.format(kind="Bakery") + "---\n" + CRD.format(kind="Mill"))
+    path.write_text(BAKERY + "---\n" + MILL)
     return path
 
 
 def test_draft_is_yaml_with_comments(run: Run) -> None:
-    result = run("create", "karta", "--crd", "-", stdin=CRD.format(kind="Bakery"))
+    result = run("create", "karta", "--crd", "-", stdin=BAKERY)
 
     assert result.exit_code == 0, result.output
     assert result.stdout == DRAFT
@@ -104,7 +32,7 @@ def test_draft_is_yaml_with_comments(run: Run) -> None:
 
 
 def test_draft_can_be_validated(run: Run, files: Path) -> None:
-    (files / "draft.yaml").write_text(run("create", "karta", "--crd", "-", stdin=CRD.format(kind="Bakery")).stdout)
+    (files / "draft.yaml").write_text(run("create", "karta", "--crd", "-", stdin=BAKERY).stdout)
 
     assert run("validate", "--strict", "draft.yaml").exit_code == 0
 
@@ -125,8 +53,7 @@ def test_create_karta_selects_kind_and_version(run: Run) -> None:
     ],
 )
 def test_groups_that_share_a_kind(run: Run, kind: str, code: int, text: str) -> None:
-    mill = CRD.format(kind="Mill")
-    crds = f"{mill}---\n{mill.replace('example.io', 'example.org')}"
+    crds = f"{MILL}---\n{MILL.replace('example.io', 'example.org')}"
 
     result = run("create", "karta", "--crd", "-", "--kind", kind, stdin=crds)
 
@@ -135,7 +62,7 @@ def test_groups_that_share_a_kind(run: Run, kind: str, code: int, text: str) -> 
 
 
 def test_components_are_chosen_by_name(run: Run, files: Path) -> None:
-    crd: Any = yaml.safe_load(CRD.format(kind="Bakery"))
+    crd: Any = yaml.safe_load(BAKERY)
     properties = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
     ovens = properties.pop("ovens")
     properties |= {f"oven{number}": ovens for number in range(11)}
@@ -367,7 +294,7 @@ def test_update_goes_on_after_unwritable_suite(run: Run, files: Path) -> None:
 
 
 def test_texts_of_a_schema_cannot_end_a_comment(run: Run, files: Path) -> None:
-    crd = CRD.format(kind="Bakery").replace("[Baking, Running]", r'[Running, "ba\N: [", "k\Ling", "\x01"]')
+    crd = BAKERY.replace("[Baking, Running]", r'[Running, "ba\N: [", "k\Ling", "\x01"]')
     (files / "crd.yaml").write_text(crd)
 
     result = run("create", "karta", "--crd", "crd.yaml")

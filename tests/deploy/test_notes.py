@@ -116,13 +116,6 @@ def test_folder_of_definitions_without_a_volume_has_a_warning(values: str, *, wa
     assert ("no volume is mounted at" in notes_of(SERVER, values, tmp_path)) is warns
 
 
-def test_notes_lead_to_the_check_of_the_registration(tmp_path: Path) -> None:
-    check = "exec deploy/k-karta-interpreter -- karta-interpreter doctor --wait 60"
-    for values in ("", "registration.enabled=false,karmada.cluster=false"):
-        folder = tmp_path / str(bool(values))
-        assert (check in notes_of(SERVER, values, folder)) is not bool(values)
-
-
 @pytest.mark.parametrize(
     ("options", "wrong"),
     [pytest.param((), CONTROL_PLANE, id="the host cluster"), pytest.param(_KARMADA, SERVER, id="karmada-apiserver")],
@@ -181,14 +174,3 @@ def test_port_that_the_service_lacks_is_warned_of(port: int, *, is_warned: bool,
     values = f"service.port=8443,registration.service=karmada-system/k-karta-interpreter:{port}"
 
     assert ("WARNING: registration.service has port 443" in notes_of(SERVER, values, tmp_path)) is is_warned
-
-
-def test_service_whose_name_stands_first_is_warned_of(tmp_path: Path) -> None:
-    warning = (
-        "WARNING: the namespace comes first in registration.service: is karmada-system/k-karta-interpreter:443 meant?"
-    )
-    for number, (service, is_warned) in enumerate(
-        {"k-karta-interpreter/karmada-system:443": True, "a/b:443": False}.items()
-    ):
-        notes = notes_of(SERVER, f"registration.service={service}", tmp_path / str(number))
-        assert (warning in notes) is is_warned, notes

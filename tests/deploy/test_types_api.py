@@ -49,8 +49,13 @@ def test_ports_lead_from_service_to_api(case: str) -> None:
     assert dict(flags_of(case))["--port"] == str(port["containerPort"])
     (entry,) = rendered.the(rendered.of(case), "Service", of_types=True)["spec"]["ports"]
     assert entry["targetPort"] == port["name"]
-    probes = [probe["httpGet"] for name, probe in container_of(case).items() if name.endswith("Probe")]
-    assert probes == [{"path": "/healthz", "port": port["name"], "scheme": "HTTPS"}] * 3
+    probes = {name: probe["httpGet"] for name, probe in container_of(case).items() if name.endswith("Probe")}
+    assert {name: probe["path"] for name, probe in probes.items()} == {
+        "startupProbe": "/healthz",
+        "livenessProbe": "/healthz",
+        "readinessProbe": "/readyz",
+    }
+    assert all((probe["port"], probe["scheme"]) == (port["name"], "HTTPS") for probe in probes.values())
 
 
 @pytest.mark.parametrize(

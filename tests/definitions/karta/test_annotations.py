@@ -333,10 +333,8 @@ def test_outcomes(orchestra: Raw) -> None:
     [
         pytest.param("Applauded: Playing", "no status mapping makes Playing completed or failed", id="no end"),
         pytest.param("Applause: Bowing", "no status mapping makes Applause completed or failed", id="a slip"),
-        pytest.param("Applauded: [Bowing]", "no status mapping makes ['Bowing'] completed or failed", id="a list"),
         pytest.param("Booed: Booed", "Booed cannot announce itself", id="itself"),
         pytest.param("Booed", "must be an object in YAML or JSON, not a string", id="only one"),
-        pytest.param("a: b\n---\nc: d", "must be an object in YAML or JSON, not 2 documents", id="two documents"),
     ],
 )
 def test_outcomes_that_are_none(orchestra: Raw, findings_of: FindingsOf, text: str, message: str) -> None:

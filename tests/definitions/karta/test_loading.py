@@ -17,7 +17,7 @@ ROOT = ("spec", "structureDefinition", "rootComponent")
 
 
 def test_several_documents(texts: dict[str, str]) -> None:
-    loaded = load_documents("---".join(texts.values()), "toys.yaml")
+    loaded = load_documents("---\n".join(texts.values()), "toys.yaml")
     assert [one.name for one in loaded] == ["brew", "orchestra", "harbor"]
     assert all(one.definition is not None for one in loaded)
     assert loaded[0].gvk == BREW

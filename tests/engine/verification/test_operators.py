@@ -1,4 +1,4 @@
-"""Operators that the catalogue does not have: their own pods and statuses, and definitions as a user writes them.
+"""Operators that the catalogue does not have: their pods and statuses, and in `operators/` definitions by a user.
 
 - RabbitmqCluster (``internal/resource/statefulset.go``, ``internal/status`` of rabbitmq/cluster-operator 2): one
   StatefulSet, whose pods have an init container.
@@ -10,6 +10,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,147 +22,8 @@ from tests.engine.verification.mutants import answers, mutants, new_fields
 from tests.support.operators import OPERATORS
 from tests.support.rows import rows
 
+_HERE = Path(__file__).parent
 _EDITED, _PENDING = 1800, {"phase": "Pending"}
-_STRUCTURE = "apiVersion: run.ai/v1alpha1\nkind: Karta\nmetadata: {name: it}\nspec:\n  structureDefinition:\n"
-_RABBIT = """
-    rootComponent:
-      name: rabbitmqcluster
-      kind: {group: rabbitmq.com, version: v1beta1, kind: RabbitmqCluster}
-      specDefinition:
-        podSpecPath: >-
-          .spec | {containers: [{name: "rabbitmq", image: .image, resources}], initContainers:
-          [{name: "setup-container", image: .image, resources: {requests: {cpu: "100m"}}}]}
-      scaleDefinition: {replicasPath: .spec.replicas // 1}
-      statusDefinition:
-        conditionsDefinition: {path: .status.conditions, typeFieldName: type, statusFieldName: status}
-        statusMappings:
-          running:
-          - byConditions: [{type: AllReplicasReady, status: "True"}]
-          - byExpression: {expression: (.spec.replicas == 0) | tostring, expectedResult: "true"}
-          initializing: [{byConditions: [{type: AllReplicasReady, status: "False"}]}]
-"""
-_REDIS = """
-    rootComponent:
-      name: rediscluster
-      kind: {group: redis.redis.opstreelabs.in, version: v1beta2, kind: RedisCluster}
-      statusDefinition:
-        phaseDefinition: {path: .status.state}
-        statusMappings:
-          running: [{byPhase: Ready}]
-          initializing: [{byPhase: Initializing}, {byPhase: Bootstrap}]
-    childComponents:
-    - name: leader
-      ownerRef: rediscluster
-      specDefinition:
-        podSpecPath: >-
-          .spec | {containers: ([{name: "it-leader",
-          resources: (.redisLeader.resources // .kubernetesConfig.resources)}]
-          + [.redisExporter | select(.enabled == true) | {name: "redis-exporter", resources}])}
-      scaleDefinition: {replicasPath: .spec.redisLeader.replicas // .spec.clusterSize}
-      podSelector: {componentTypeSelector: {keyPath: .metadata.labels.role, value: leader}}
-    - name: follower
-      ownerRef: rediscluster
-      specDefinition:
-        podSpecPath: >-
-          .spec | {containers: ([{name: "it-follower",
-          resources: (.redisFollower.resources // .kubernetesConfig.resources)}]
-          + [.redisExporter | select(.enabled == true) | {name: "redis-exporter", resources}])}
-      scaleDefinition: {replicasPath: .spec.redisFollower.replicas // .spec.clusterSize}
-      podSelector: {componentTypeSelector: {keyPath: .metadata.labels.role, value: follower}}
-"""
-_CLICKHOUSE = """
-    rootComponent:
-      name: clickhouseinstallation
-      kind: {group: clickhouse.altinity.com, version: v1, kind: ClickHouseInstallation}
-      statusDefinition:
-        phaseDefinition: {path: .status.status}
-        statusMappings:
-          running: [{byPhase: Completed}]
-          initializing: [{byPhase: InProgress}]
-    childComponents:
-    - name: host
-      ownerRef: clickhouseinstallation
-      specDefinition: {podSpecPath: ".spec.templates.podTemplates[0].spec"}
-      scaleDefinition:
-        replicasPath: '[.spec.configuration.clusters[].layout | (.shardsCount // 1) * (.replicasCount // 1)] | add'
-"""
-
-
-_ZOOKEEPER = """
-    rootComponent:
-      name: zookeepercluster
-      kind: {group: zookeeper.pravega.io, version: v1beta1, kind: ZookeeperCluster}
-      specDefinition:
-        podSpecPath: '.spec | {containers: (.containers + [{name: "zookeeper", resources: .pod.resources}])}'
-      scaleDefinition: {replicasPath: .spec.replicas // 3}
-      statusDefinition:
-        conditionsDefinition: {path: .status.conditions, typeFieldName: type, statusFieldName: status}
-        statusMappings:
-          running: [{byConditions: [{type: PodsReady, status: "True"}]}]
-          initializing: [{byConditions: [{type: PodsReady, status: "False"}]}]
-"""
-_OPENSEARCH = """
-    rootComponent:
-      name: opensearchcluster
-      kind: {group: opensearch.org, version: v1, kind: OpenSearchCluster}
-      statusDefinition:
-        phaseDefinition: {path: .status.phase}
-        statusMappings: {running: [{byPhase: RUNNING}], initializing: [{byPhase: PENDING}, {byPhase: UPGRADING}]}
-    childComponents:
-    - name: pool
-      ownerRef: opensearchcluster
-      instanceIdPath: ".spec.nodePools[].component"
-      specDefinition:
-        podSpecPath: >-
-          .spec | .initHelper.resources as $init | .nodePools[]
-          | {initContainers: [{name: "init", resources: $init}], containers: [{name: "opensearch", resources}]}
-      scaleDefinition: {replicasPath: ".spec.nodePools[].replicas"}
-      podSelector:
-        componentTypeSelector: {keyPath: '.metadata.labels["opensearch.org/opensearch-nodepool"]'}
-        componentInstanceSelector: {idPath: '.metadata.labels["opensearch.org/opensearch-nodepool"]'}
-    - name: dashboards
-      ownerRef: opensearchcluster
-      specDefinition:
-        podSpecPath: '.spec.dashboards | select(.enable == true) | {containers: [{name: "dashboards", resources}]}'
-      scaleDefinition: {replicasPath: '.spec.dashboards | select(.enable == true) | .replicas'}
-      podSelector: {componentTypeSelector: {keyPath: '.metadata.labels["opensearch.cluster.dashboards"]'}}
-"""
-_PART = """
-    - name: {name}
-      ownerRef: vmcluster
-      specDefinition:
-        podSpecPath: >-
-          .spec.{name}
-          | {{containers: [{{name: "{name}", resources: (.resources // {{requests: {{cpu: "{cpu}"}}}})}}]}}
-      scaleDefinition: {{replicasPath: ".spec.{name}.replicaCount // 0"}}
-      podSelector:
-        componentTypeSelector: {{keyPath: '.metadata.labels["app.kubernetes.io/name"]', value: {name}}}
-"""
-_VICTORIA = """
-    rootComponent:
-      name: vmcluster
-      kind: {group: operator.victoriametrics.com, version: v1beta1, kind: VMCluster}
-      statusDefinition:
-        phaseDefinition: {path: .status.updateStatus}
-        statusMappings:
-          running: [{byPhase: operational}]
-          initializing: [{byPhase: expanding}]
-          failed: [{byPhase: failed}]
-    childComponents:
-    - name: balancer
-      ownerRef: vmcluster
-      specDefinition:
-        podSpecPath: >-
-          .spec.requestsLoadBalancer | select(.enabled == true)
-          | {containers: [{name: "vmauth", resources: .spec.resources}]}
-      scaleDefinition:
-        replicasPath: '.spec.requestsLoadBalancer | select(.enabled == true) | .spec.replicaCount // 1'
-      podSelector:
-        componentTypeSelector: {keyPath: '.metadata.labels["app.kubernetes.io/name"]', value: balancer}
-""" + "".join(
-    _PART.lstrip("\n").format(name=name, cpu=cpu)
-    for name, cpu in {"vmstorage": "250m", "vmselect": "100m", "vminsert": "150m"}.items()
-)
 
 
 def _edited(api_version: str, kind: str, spec: Thing, status: Thing, generation: int) -> Thing:
@@ -278,12 +140,12 @@ _PODS_READY: list[Thing] = [
     for status, number in (("True", 1), ("False", 0))
 ]
 _OPERATORS = {
-    "rabbit": (_RABBIT, _rabbits),
-    "redis": (_REDIS, _redises),
-    "clickhouse": (_CLICKHOUSE, _clickhouses),
-    "zookeeper": (_ZOOKEEPER, _ready_and_not("zookeeper", *_PODS_READY)),
-    "opensearch": (_OPENSEARCH, _ready_and_not("opensearch", {"phase": "RUNNING"}, {"phase": "PENDING"})),
-    "victoria": (_VICTORIA, _ready_and_not("victoria", {"updateStatus": "operational"}, {"updateStatus": "expanding"})),
+    "rabbit": _rabbits,
+    "redis": _redises,
+    "clickhouse": _clickhouses,
+    "zookeeper": _ready_and_not("zookeeper", *_PODS_READY),
+    "opensearch": _ready_and_not("opensearch", {"phase": "RUNNING"}, {"phase": "PENDING"}),
+    "victoria": _ready_and_not("victoria", {"updateStatus": "operational"}, {"updateStatus": "expanding"}),
 }
 _HIDDEN = {name: ["a waiting status counts as running"] for name in ("opensearch", "victoria")}
 """Mistakes about what an object does not show: its phase alone tells whether its pods are ready (Go omits 0 nodes)."""
@@ -291,8 +153,8 @@ _HIDDEN = {name: ["a waiting status counts as running"] for name in ("opensearch
 
 @rows("operator", _OPERATORS)
 def test_right_definition_of_an_unknown_operator_differs_in_no_state(operator: str) -> None:
-    text, states = _OPERATORS[operator]
-    definition = Karta.load(_STRUCTURE + text.lstrip("\n")).definition
+    states = _OPERATORS[operator]
+    definition = Karta.load(_HERE / "operators" / f"{operator}.yaml").definition
 
     found = {name: verify(definition, shown) for name, shown in states().items()}
     assert not [
@@ -306,8 +168,8 @@ def test_right_definition_of_an_unknown_operator_differs_in_no_state(operator: s
 @pytest.mark.slow
 @pytest.mark.parametrize("operator", _OPERATORS)
 def test_mistakes_in_the_definition_of_an_unknown_operator_are_found(operator: str) -> None:
-    text, states = _OPERATORS[operator]
-    right = Karta.load(_STRUCTURE + text.lstrip("\n")).definition
+    states = _OPERATORS[operator]
+    right = Karta.load(_HERE / "operators" / f"{operator}.yaml").definition
     before = [(shown, answers(right, shown), verify(right, shown)) for shown in states().values()]
 
     tried, missed = Counter[str](), list[str]()
