@@ -65,17 +65,17 @@ def component_of(definition: Definition, pod: Object) -> ComponentRules:
     Raises ComponentNotFoundError.
     """
     leaves = definition.leaves
-    owner = (
+    if len(leaves) == 1:
         # As upstream in `InferPodComponent`: the only component needs no selector, and its selector is not evaluated.
-        leaves[0] if len(leaves) == 1 else next((leaf for leaf in leaves if matches_component_type(leaf, pod)), None)
+        return leaves[0]
+    for leaf in leaves:
+        if matches_component_type(leaf, pod):
+            return leaf
+    names = ", ".join(leaf.name for leaf in leaves) or "there are none"
+    raise ComponentNotFoundError(
+        f"definition {definition.name}: pod {pod_name(pod)} is of none of the components that have pods ({names}): "
+        "is it one of another workload?"
     )
-    if owner is None:
-        names = ", ".join(leaf.name for leaf in leaves) or "there are none"
-        raise ComponentNotFoundError(
-            f"definition {definition.name}: pod {pod_name(pod)} is of none of the components that have pods ({names}): "
-            "is it one of another workload?"
-        )
-    return owner
 
 
 def instance_of(component: ComponentRules, ids: Collection[str], pod: Object) -> str:

@@ -23,7 +23,9 @@ class Scale(NamedTuple):
     @property
     def effective(self) -> int:
         """The replicas, else the minimum, else 1."""
-        return self.replicas if self.replicas is not None else self.minimum if self.minimum is not None else 1
+        if self.replicas is not None:
+            return self.replicas
+        return 1 if self.minimum is None else self.minimum
 
 
 def replica_counts(component: ComponentRules, obj: Object, ids: tuple[str, ...]) -> list[int]:

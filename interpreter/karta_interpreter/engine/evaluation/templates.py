@@ -7,6 +7,7 @@ from typing import Final
 from karta_interpreter.base.errors import QueryError
 from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, Object, field_path, type_name
 from karta_interpreter.definitions.karta import (
+    AddedContainers,
     ComponentRules,
     Definition,
     Fragments,
@@ -37,9 +38,15 @@ PIECE_TYPES: Final[Mapping[str, str]] = {
 }
 """The Go types of the values of pod fields, for whole pods and for pieces."""
 
+
+def _json_type(go_type: str) -> type:
+    if go_type == "string":
+        return str
+    return list if go_type.startswith("[]") else dict
+
+
 JSON_TYPES: Final[Mapping[str, type]] = {
-    field: str if go_type == "string" else list if go_type.startswith("[]") else dict
-    for field, go_type in {**OBJECT_TYPES, **PIECE_TYPES}.items()
+    field: _json_type(go_type) for field, go_type in {**OBJECT_TYPES, **PIECE_TYPES}.items()
 }
 
 # Fields that must yield something for every named instance. The others may yield nothing at all.
@@ -97,21 +104,29 @@ def with_added(
     definition: Definition, component: ComponentRules, obj: Object, templates: Sequence[Object | None]
 ) -> Sequence[Object | None]:
     """Return the pod templates with the operator's added containers at the end. Raises InterpretationError."""
-    added = next(
-        (added for added in definition.annotations.added_containers if added.component == component.name), None
-    )
-    if added is None:
-        return templates
+    for added in definition.annotations.added_containers:
+        if added.component == component.name:
+            return _with_containers(added, component, obj, templates)
+    return templates
+
+
+def _with_containers(
+    added: AddedContainers, component: ComponentRules, obj: Object, templates: Sequence[Object | None]
+) -> Sequence[Object | None]:
     # An expression that cannot choose among the instances applies to all of them.
     ids = ("",) * (len(templates) if added.each else 1)
     outputs = aligned(component, added.query, obj, ids, may_lack=True)
-    for field, containers in (pair for value in outputs for pair in (value or {}).items()):
-        if field not in CONTAINER_LISTS or type(containers) not in (list, type(None)):
-            raise added.query.unusable(
-                f"gives {field} as {type_name(containers)}; "
-                f"there are the lists {' and '.join(CONTAINER_LISTS)}, each written [{{…}}]"
-            )
-    lists = [{field: containers for field, containers in (value or {}).items() if containers} for value in outputs]
+    lists = list[dict[str, list[JSON]]]()
+    for value in outputs:
+        lists.append({})
+        for field, containers in (value or {}).items():
+            if field not in CONTAINER_LISTS or type(containers) not in (list, type(None)):
+                raise added.query.unusable(
+                    f"gives {field} as {type_name(containers)}; "
+                    f"there are the lists {' and '.join(CONTAINER_LISTS)}, each written [{{…}}]"
+                )
+            if containers:
+                lists[-1][field] = containers
     pairs = zip(templates, lists if added.each else lists * len(templates), strict=True)
     return [_extended(template, more) if template and more else template for template, more in pairs]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from math import ceil, floor, gcd, lcm
 from typing import NamedTuple
 
-from karta_interpreter.base.k8s import MOST_REPLICAS, Object, Projection, grouped
+from karta_interpreter.base.k8s import MOST_REPLICAS, Object, Path, Projection, grouped
 from karta_interpreter.definitions.karta import ComponentRules
 from karta_interpreter.engine.evaluation import ScaleLocation
 from karta_interpreter.languages.jq import Location, Query, take_outputs
@@ -72,19 +72,27 @@ class ScaleTarget(NamedTuple):
         return revised
 
     def _count(self) -> tuple[ScaleLocation, Location]:
-        return next((scale, location) for scale in self.scales if (location := scale.count) and location.factor)
+        located = ((scale, scale.count) for scale in self.scales)
+        return next((scale, location) for scale, location in located if location and location.factor)
 
     def __str__(self) -> str:
-        steps = f" in steps of {self.step}" if self.step > 1 else ""
-        bounds = [f"from {self.least * self.step}"] if self.least else []
-        bounds += [f"up to {self.most * self.step}"] if self.most < MOST_REPLICAS // self.step else []
-        return " ".join([f"{' and '.join(self.pod_sets)} can change{steps}", *bounds])
+        words = [f"{' and '.join(self.pod_sets)} can change"]
+        if self.step > 1:
+            words.append(f"in steps of {self.step}")
+        if self.least:
+            words.append(f"from {self.least * self.step}")
+        if self.most < MOST_REPLICAS // self.step:
+            words.append(f"up to {self.most * self.step}")
+        return " ".join(words)
 
 
 def scale_targets(scales: Iterable[ScaleLocation], elastic: frozenset[str]) -> list[ScaleTarget]:
     """Return the targets that change an elastic pod set, in order. Pod sets with a shared place change together."""
-    placed = ((scale, location) for scale in scales if (location := scale.count) is not None)
-    places = grouped((location.path, (scale, location)) for scale, location in placed)
+    places = dict[Path, list[tuple[ScaleLocation, Location]]]()
+    for scale in scales:
+        location = scale.count
+        if location is not None:
+            places.setdefault(location.path, []).append((scale, location))
     targets = []
     for sharing in places.values():
         moved = [(scale, location) for scale, location in sharing if location.factor]
@@ -108,7 +116,9 @@ def _bounds(scale: ScaleLocation, location: Location) -> tuple[int, int]:
     if scale.replicas is None:
         # A minimum that is the count itself moves with it. So does a maximum that would be exceeded, if it can be
         # written.
-        minimum, maximum = None, maximum if scale.maximum is None else None
+        minimum = None
+        if scale.maximum is not None:
+            maximum = None
     least = max([bound for bound in (0, location.floor, minimum) if bound is not None])
     most = min([bound for bound in (MOST_REPLICAS, location.cap, maximum) if bound is not None])
     return ceil(least / location.factor), floor(most / location.factor)
@@ -168,23 +178,22 @@ def _ideals(total: int, targets: Sequence[ScaleTarget]) -> tuple[list[int], int]
         free = {index: target for index, target in enumerate(targets) if index not in pinned}
         to_share = total - sum(units * targets[index].step for index, units in pinned.items())
         weights = [target.units * target.step for target in free.values()]
-        weights = weights if any(weights) else [1] * len(weights)
+        if not any(weights):
+            weights = [1] * len(weights)
         # Whole numbers, because a float rounds the product of two counts of up to 31 bits each.
         step = lcm(*(target.step for target in free.values()))
         unit = sum(weights) * step or 1
-        ideals = {
-            index: to_share * weight * (step // target.step)
-            for weight, (index, target) in zip(weights, free.items(), strict=True)
-        }
-        excess = {
-            index: min(max(ideals[index], target.least * unit), target.most * unit) - ideals[index]
-            for index, target in free.items()
-        }
-        balance = sum(amount * free[index].step for index, amount in excess.items())
+        ideals, excess, balance = dict[int, int](), dict[int, int](), 0
+        for weight, (index, target) in zip(weights, free.items(), strict=True):
+            ideal = to_share * weight * (step // target.step)
+            ideals[index] = ideal
+            excess[index] = min(max(ideal, target.least * unit), target.most * unit) - ideal
+            balance += excess[index] * target.step
         # The targets with an excess of the same sign as the sum of all. If the sum is 0, both sides.
         beyond = {index: amount for index, amount in excess.items() if amount * (balance or amount) > 0}
         if not beyond:
-            return [pinned[index] * unit if index in pinned else ideals[index] for index in range(len(targets))], unit
+            ideals |= {index: units * unit for index, units in pinned.items()}
+            return [ideals[index] for index in range(len(targets))], unit
         pinned |= {index: (ideals[index] + amount) // unit for index, amount in beyond.items()}
 
 
@@ -219,8 +228,11 @@ def _stepped(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], 
     by_step = grouped((target.step, index) for index, target in enumerate(targets))
     groups: list[_Group] = []
     for step, places in by_step.items():
-        least, most = sum([targets[at].least for at in places]), sum([targets[at].most for at in places])
-        groups.append(_Group(step, least, most, sum([ideals[at] for at in places])))
+        least = most = parts = 0
+        for index in places:
+            target = targets[index]
+            least, most, parts = least + target.least, most + target.most, parts + ideals[index]
+        groups.append(_Group(step, least, most, parts))
     counts = _cheapest(total, groups, unit)
     if counts is None:
         return None
@@ -250,10 +262,9 @@ def _cheapest(total: int, groups: Sequence[_Group], unit: int) -> tuple[int, ...
                     reachable[pods + more] = cost + price, (*chosen, units)
         best = dict(sorted(reachable.items(), key=lambda entry: entry[1][0])[:sums])
     step, least, most, parts = groups[-1]
-    ways = [
-        (cost + abs(units * unit - parts) * step, (*chosen, units))
-        for pods, (cost, chosen) in best.items()
-        for units, remainder in [divmod(total - pods, step)]
-        if not remainder and least <= units <= most
-    ]
+    ways = []
+    for pods, (cost, chosen) in best.items():
+        units, remainder = divmod(total - pods, step)
+        if not remainder and least <= units <= most:
+            ways.append((cost + abs(units * unit - parts) * step, (*chosen, units)))
     return min(ways)[1] if ways else None

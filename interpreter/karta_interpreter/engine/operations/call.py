@@ -1,6 +1,6 @@
 """The question and the answer of an operation, independent of any wire format."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
@@ -90,24 +90,26 @@ class StatusItem(msgspec.Struct, frozen=True):
                 meant = f"did you mean {near}?" if near else f"a field of the status belongs below status: {_FORM}"
                 raise InterpretationError(f"{path} has no field {field}; {_OTHER_FIELDS.get(field) or meant}")
         item = cls.of(value, path)
-        problem = (
-            f".status has {_ENTRIES}, which is a binding's: {_ALONE}"
-            if isinstance(item.status, dict) and _ENTRIES in item.status
-            else " has no clusterName, the cluster that reports the status"
-            if needs_cluster and not item.cluster
-            else f" is a second one of {item.cluster}: each cluster has one"
-            if item.cluster and item.cluster in clusters
-            else f".health is {item.health}, not what Karmada says (a health in the status stays there); "
-            f"{did_you_mean(item.health, _HEALTH)}"
-            if item.health not in ("", *_HEALTH)
-            else ".status holds a whole object: write what is below its own status"
-            if isinstance(item.status, dict) and {"apiVersion", "kind", "metadata"} <= item.status.keys()
-            else ""
-        )
-        if problem:
+        if problem := item.problem(clusters, needs_cluster=needs_cluster):
             raise InterpretationError(f"{path}{problem}")
         clusters.add(item.cluster)
         return item
+
+    def problem(self, clusters: Collection[str], *, needs_cluster: bool) -> str:
+        """Return what is wrong with an item that a person or a program wrote, or ""."""
+        fields = self.status if isinstance(self.status, dict) else {}
+        if _ENTRIES in fields:
+            return f".status has {_ENTRIES}, which is a binding's: {_ALONE}"
+        if needs_cluster and not self.cluster:
+            return " has no clusterName, the cluster that reports the status"
+        if self.cluster and self.cluster in clusters:
+            return f" is a second one of {self.cluster}: each cluster has one"
+        if self.health not in ("", *_HEALTH):
+            what = "not what Karmada says (a health in the status stays there)"
+            return f".health is {self.health}, {what}; {did_you_mean(self.health, _HEALTH)}"
+        if {"apiVersion", "kind", "metadata"} <= fields.keys():
+            return ".status holds a whole object: write what is below its own status"
+        return ""
 
     def to_json(self) -> Object:
         """Return the item as Karmada writes it, without empty fields.
@@ -115,9 +117,11 @@ class StatusItem(msgspec.Struct, frozen=True):
         >>> StatusItem("member1", {"active": 1}).to_json()
         {'clusterName': 'member1', 'status': {'active': 1}, 'applied': True}
         """
-        status = {} if self.status is None else {"status": self.status}
+        item: dict[str, JSON] = {"clusterName": self.cluster}
+        if self.status is not None:
+            item["status"] = self.status
         fields = {"applied": self.applied, "appliedMessage": self.message, "health": self.health}
-        return {"clusterName": self.cluster, **status, **{field: value for field, value in fields.items() if value}}
+        return item | {field: value for field, value in fields.items() if value}
 
 
 _FORM = "{clusterName: NAME, status: {…}}, as in a binding's status.aggregatedStatus"
@@ -183,8 +187,10 @@ class Call(msgspec.Struct, frozen=True):
         arguments: Mapping[str, Any] = {
             "observed": observed, "replicas": replicas, "items": items, "components": components
         }  # fmt: skip
-        more = SLOTS[operation].more
-        return cls(operation, observed if operation in LIVE else template, **({more: arguments[more]} if more else {}))
+        subject, more = observed if operation in LIVE else template, SLOTS[operation].more
+        if not more:
+            return cls(operation, subject)
+        return cls(operation, subject, **{more: arguments[more]})
 
     @property
     def wanted(self) -> int:

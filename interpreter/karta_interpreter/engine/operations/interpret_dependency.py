@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import Final
 
@@ -79,15 +79,18 @@ def named_objects(definition: Definition, obj: Object, failures: list[str]) -> l
     for query in annotations.of_dependencies("parameters"):
         try:
             for values in filter(None, query.evaluate(obj)):
-                dependencies = [
-                    dependency._replace(name=name)
-                    for dependency in dependencies
-                    for name in islice(_filled(dependency.name, values), _MOST_NAMES)
-                    if name or dependency.label_selector
-                ]
+                dependencies = list(_with_values(dependencies, values))
         except InterpretationError as error:
             failures.append(_failure(definition, "parameters", error))
     return list(dict.fromkeys(sorted(dependencies)))  # Karmada itself sorts only what customizations answer
+
+
+def _with_values(dependencies: Iterable[Dependency], values: Object) -> Iterator[Dependency]:
+    """Yield dependencies by the names that the values of parameters make."""
+    for dependency in dependencies:
+        for name in islice(_filled(dependency.name, values), _MOST_NAMES):
+            if name or dependency.label_selector:
+                yield dependency._replace(name=name)
 
 
 def _named_by(rule: ExtraDependency, obj: Object) -> list[Dependency]:
@@ -149,11 +152,11 @@ def dependency_reads(definition: Definition, projection: Projection) -> None:
 def _named_by_pods(
     definition: Definition, obj: Object, source: ComponentRules | AnnotationQuery, claimed: Collection[str]
 ) -> Iterator[Dependency]:
-    templates = (
-        (template for _, _, template in pod_templates(definition, obj, [source]))
-        if isinstance(source, ComponentRules)
-        else filter(None, source.evaluate(obj))
-    )
+    templates: Iterable[Object]
+    if isinstance(source, ComponentRules):
+        templates = (template for _, _, template in pod_templates(definition, obj, [source]))
+    else:
+        templates = filter(None, source.evaluate(obj))
     namespace = namespace_of(obj)
     for template in templates:
         yield from pod_dependencies(_without(template, claimed), namespace)
@@ -165,7 +168,9 @@ def _without(template: Object, volumes: Collection[str]) -> Object:
     listed = get(template, ("spec", "volumes"))
     if not volumes or not isinstance(listed, list):
         return template
-    remaining = [
-        volume for volume in listed if not isinstance(name := get(volume, ("name",)), str) or name not in volumes
-    ]
+    remaining = []
+    for volume in listed:
+        name = get(volume, ("name",))
+        if not isinstance(name, str) or name not in volumes:
+            remaining.append(volume)
     return set_value(template, ("spec", "volumes"), remaining)

@@ -133,13 +133,13 @@ def script_errors(definition: Definition, script: Script) -> Iterator[None]:
     try:
         yield
     except LuaError as error:
-        text = script.line_text(error.line)
-        shown = f" (`{text}`)" if text else ""
-        where = f" in line {error.line}{shown}" if error.line else shown
+        where = f" in line {error.line}" if error.line else ""
+        if text := script.line_text(error.line):
+            where += f" (`{text}`)"
         message = f"{definition.gvk}: script {script.name} for {script.operation} failed{where}: {error}"
-        raise InterpretationError(
-            "; ".join(filter(None, (message, error.hint))), code=504 if isinstance(error, LuaLimitError) else 422
-        ) from error
+        if error.hint:
+            message += f"; {error.hint}"
+        raise InterpretationError(message, code=504 if isinstance(error, LuaLimitError) else 422) from error
 
 
 def script_results(call: Call, answers: Sequence[Results]) -> Results:
@@ -151,8 +151,10 @@ def script_results(call: Call, answers: Sequence[Results]) -> Results:
     # Karmada compares only the status and writes it through the status subresource, so scripts may lose the rest. Every
     # script loses an `emptyDir: {}`.
     aggregated = answers[0]["aggregatedStatus"]
-    others = {field: value for field, value in call.object.items() if field != "status"}
-    return {"aggregatedStatus": {**others, "status": aggregated["status"]} if "status" in aggregated else others}
+    whole = {field: value for field, value in call.object.items() if field != "status"}
+    if "status" in aggregated:
+        whole["status"] = aggregated["status"]
+    return {"aggregatedStatus": whole}
 
 
 def own_functions(definition: Definition, call: Call, options: Options) -> Own:
@@ -163,13 +165,11 @@ def own_functions(definition: Definition, call: Call, options: Options) -> Own:
 def _ask(definition: Definition, call: Call, options: Options, name: str, *arguments: JSON) -> tuple[JSON, ...]:
     if not definition.has_karta:
         raise LuaRunError(f"karta.{name} has no answer: there is no Karta for {definition.gvk}")
-    operation = OWN_FUNCTIONS[name]
+    operation, fields = OWN_FUNCTIONS[name], dict[str, JSON]()
     names = ("object", *filter(None, [SLOTS[operation].more]))
     try:
-        fields = {
-            field: _READERS[field](value, f"#{position} to {name}", call)
-            for position, (field, value) in enumerate(zip_longest(names, arguments[: len(names)]), start=1)
-        }
+        for position, (field, value) in enumerate(zip_longest(names, arguments[: len(names)]), start=1):
+            fields[field] = _READERS[field](value, f"#{position} to {name}", call)
         answer: Mapping[str, JSON] = own_answer(definition, Call(operation, **fields), options)
     except InterpretationError as error:
         raise LuaRunError(str(error)) from error
@@ -184,8 +184,12 @@ def _object(value: JSON, argument: str, call: Call) -> JSON:
         raise LuaRunError(f"bad argument {argument} (object expected, got list)")
     _checked(value, dict, "table", argument)
     # Lua has one empty table for {} and [], and values from the child process have lists for both.
-    given: list[Object | orjson.Fragment] = [read for read in (call.object, call.observed) if read is not None]
-    objects = [orjson.loads(orjson.dumps(read)) if isinstance(read, orjson.Fragment) else read for read in given]
+    objects, given = list[Object](), list[Object | orjson.Fragment | None]((call.object, call.observed))
+    for read in given:
+        if isinstance(read, orjson.Fragment):
+            objects.append(orjson.loads(orjson.dumps(read)))
+        elif read is not None:
+            objects.append(read)
     return restore_empty_tables(value, objects)
 
 

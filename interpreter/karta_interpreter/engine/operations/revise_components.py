@@ -61,7 +61,8 @@ def _revised(
         if name not in scales:
             instances = [other for other, scale in scales.items() if scale.places.component.name == name]
             hint = did_you_mean(str(name), scales) if scales else "the object has none"
-            hint = f"it has the instances {', '.join(instances[:5])}: give these" if instances else hint
+            if instances:
+                hint = f"it has the instances {', '.join(instances[:5])}: give these"
             raise ComponentNotFoundError(f'definition {definition.name}: there is no component "{name}"; {hint}')
         if type(count) is not int or not 0 <= count <= MOST_REPLICAS:
             message = f"the replicas of {name} must be a whole number from 0 to {MOST_REPLICAS}, not {count!r}"
@@ -77,16 +78,25 @@ def _revised(
     revised = obj
     for target in targets:
         revised = _written(definition, target, counts, changed, revised)
-    # The definition is evaluated again: components may share a field, and a count may depend on another one.
-    expected = {**present, **counts}
+    _check(definition, targets, {**present, **counts}, revised)
+    return revised
+
+
+def _check(
+    definition: Definition, targets: Sequence[ScaleTarget], expected: Mapping[str, int], revised: Object
+) -> None:
+    """Raise for another count than the expected one: components may share a field, or one count depend on another."""
     actual = {name: scale.pod_set.replicas for name, scale in _scales(definition, revised).items()}
-    for name in (name for name in {**expected, **actual} if actual.get(name) != expected.get(name)):
+    for name in {**expected, **actual}:
+        if actual.get(name) == expected.get(name):
+            continue
         shared = next((target for target in targets if name in target.pod_sets), None)
         location = shared and shared.scales[0].count
-        why = f": {field_path(location.path)} counts {' and '.join(shared.pod_sets)}" if shared and location else ""
+        why = ""
+        if shared and location:
+            why = f": {field_path(location.path)} counts {' and '.join(shared.pod_sets)}"
         message = f"{name} would become {actual.get(name)}, not {expected.get(name)}{why}; nothing was changed"
         raise WriteVerificationError(f"definition {definition.name}: {message}")
-    return revised
 
 
 def _written(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import reduce
+from itertools import chain
 
 from karta_interpreter.base.errors import InterpretationError, QueryError
 from karta_interpreter.base.findings import listed
@@ -48,7 +49,8 @@ def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object
     # Bounds in expressions and pod sets that share a field may give another number than was written.
     reached = total_replicas(definition, revised)
     if reached != replicas:
-        components = {scale.pod_set.component: scale.places.component for target in targets for scale in target.scales}
+        written = chain.from_iterable(target.scales for target in targets)
+        components = {scale.pod_set.component: scale.places.component for scale in written}
         counted = "; ".join(f"for {name}, {why_fixed(component)}" for name, component in components.items())
         raise _cannot(definition, replicas, f"the object would then have {reached}: {counted}")
     return revised
@@ -99,16 +101,16 @@ def _nothing_elastic(definition: Definition, fixed: Sequence[ScaleLocation]) -> 
         pods = sum(scale.pod_set.replicas for scale in fixed)
         return f"it has {pods}, and its definition does not let them be divided (karta-interpreter.io/elastic: none)"
     writable = [scale.pod_set for scale in fixed if scale.count and scale.count.factor]
-    names = {
-        "/".join(filter(None, part))
-        for pods in writable
-        for part in ((pods.component,), (pods.component, pods.instance))
-    }
-    hint = (
-        "name the components that may change in the annotation "
-        f"karta-interpreter.io/elastic (there are: {listed(sorted(names))})"
-    )
-    return "; ".join([*map(_description, fixed), *([hint] if names else ())])
+    names = set()
+    for pod_set in writable:
+        names.add(pod_set.component)
+        if pod_set.instance:
+            names.add(f"{pod_set.component}/{pod_set.instance}")
+    reasons = [*map(_description, fixed)]
+    if names:
+        annotation = f"karta-interpreter.io/elastic (there are: {listed(sorted(names))})"
+        reasons.append(f"name the components that may change in the annotation {annotation}")
+    return "; ".join(reasons)
 
 
 def _description(scale: ScaleLocation) -> str:

@@ -54,11 +54,9 @@ def compare(name: str, expected: JSON, actual: JSON) -> Iterator[Difference]:
     >>> list(compare("replica", 3, 4))
     [Difference(path=('replica',), expected=3, actual=4)]
     """
-    yield from (
-        Difference(path, *map(_written, values))
-        for path, *values in sorted(changes(*_normalised(name, expected, actual), (name,)), key=attrgetter("path"))
-        if values[0] != EXCLUDE
-    )
+    for path, *values in sorted(changes(*_normalised(name, expected, actual), (name,)), key=attrgetter("path")):
+        if values[0] != EXCLUDE:
+            yield Difference(path, *map(_written, values))
 
 
 def compare_answers(before: Answer, after: Answer) -> Iterator[Difference]:
@@ -71,9 +69,12 @@ def compare_answers(before: Answer, after: Answer) -> Iterator[Difference]:
         for name in sorted({*before, *after}):
             yield from compare(name, before.get(name), after.get(name))
         return
-    texts = [text for text in (before, after) if isinstance(text, str)]
-    if before != after and sum(text.startswith(ERROR) for text in texts) < len((before, after)):
+    if before != after and not (_is_error(before) and _is_error(after)):
         yield Difference((), *(answer if isinstance(answer, str) else dict(answer) for answer in (before, after)))
+
+
+def _is_error(answer: Answer) -> bool:
+    return isinstance(answer, str) and answer.startswith(ERROR)
 
 
 def compared(name: str, expected: JSON, actual: JSON) -> tuple[JSON, JSON]:
@@ -116,7 +117,9 @@ def result_in_words_of(name: str, expected: JSON, actual: JSON) -> JSON:
         places = {identity: index for index, identity in enumerate(by_identity)}
         ordered = sorted(actual, key=lambda element: places.get(_identity(name, element), len(places)))
         return [_each_in_words_of(by_identity.get(_identity(name, element)), element) for element in ordered]
-    return _each_in_words_of(expected, actual) if name in _NORMALISE else in_words_of(expected, actual)
+    if name in _NORMALISE:
+        return _each_in_words_of(expected, actual)
+    return in_words_of(expected, actual)
 
 
 # The fields that distinguish the elements of a result.
@@ -133,9 +136,11 @@ def _each_in_words_of(expected: JSON, actual: JSON) -> JSON:
     for path in (("resourceRequest",), ("replicaRequirements", "resourceRequest")):
         before, now = get(expected, path), get(words, path)
         if isinstance(before, dict) and isinstance(now, dict):
-            common = now.keys() & before.keys()
-            met = {name: before[name] for name in common if _same(_quantity(before[name]), _quantity(now[name]))}
-            words = set_value(words, path, {**now, **met})
+            amounts = {**now}
+            for name in now.keys() & before.keys():
+                if _same(_quantity(before[name]), _quantity(now[name])):
+                    amounts[name] = before[name]
+            words = set_value(words, path, amounts)
     return words
 
 
@@ -183,10 +188,19 @@ def _component(value: JSON) -> JSON:
 
 def _without_empty(value: JSON) -> JSON:
     """Drop empty fields, which Go decodes into the same zero value as missing ones."""
-    if isinstance(value, dict):
-        kept = ((key, _without_empty(item)) for key, item in value.items())
-        return {key: item for key, item in kept if item not in (None, "", {}, [])} or None
-    return [_without_empty(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_without_empty(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kept = ((key, _without_empty(item)) for key, item in value.items())
+    return {key: item for key, item in kept if item not in (None, "", {}, [])} or None
+
+
+def _status_alone(value: JSON) -> JSON:
+    """Return the part of an aggregated object that Karmada reads: scripts may drop or add anything next to it."""
+    if isinstance(value, dict) and "status" in value:
+        return {"status": value["status"]}
+    return {}
 
 
 def _in_any_order(normalise: Normalise) -> Normalise:
@@ -196,10 +210,7 @@ def _in_any_order(normalise: Normalise) -> Normalise:
 
 _NORMALISE: dict[str, Normalise] = {
     "requires": _requirements,
-    # The part of an aggregated object that Karmada reads: scripts may drop or add anything next to it.
-    "aggregatedStatus": lambda value: (
-        {"status": value["status"]} if isinstance(value, dict) and "status" in value else {}
-    ),
+    "aggregatedStatus": _status_alone,
     "components": _in_any_order(_component),
     "dependencies": _in_any_order(_without_empty),
 }

@@ -65,13 +65,10 @@ def _with_new_clusters(definition: Definition, merged: _Fields, items: Sequence[
         return merged
     polarity = Polarity(definition)
     unknown = {"status": "Unknown", "reason": _PROGRESSING, "message": f"not observed yet: {', '.join(clusters)}"}
-    waits = [condition["status"] == "True" and polarity.waits(condition["type"]) for condition in conditions]
-    return {
-        **merged,
-        "conditions": [
-            {**condition, **unknown} if wait else condition for condition, wait in zip(conditions, waits, strict=True)
-        ],
-    }
+    for index, condition in enumerate(conditions):
+        if condition["status"] == "True" and polarity.waits(condition["type"]):
+            conditions[index] = {**condition, **unknown}
+    return {**merged, "conditions": conditions}
 
 
 def _with_outcome(definition: Definition, merged: _Fields, before: Object, items: Sequence[StatusItem]) -> _Fields:
@@ -84,10 +81,11 @@ def _with_outcome(definition: Definition, merged: _Fields, before: Object, items
     # The merged conditions may show an end too early. Of the conditions in outcomes, only those returned by `_outcome`
     # are kept.
     outcome = _outcome(definition, reported, _true_conditions(before), over=over)
-    others = [
-        condition for condition in _conditions(merged) if condition["type"] not in {*outcomes, *outcomes.values()}
-    ]
-    status = {**merged, "conditions": [*others, *outcome.values()]} if outcome or _conditions(merged) else merged
+    conditions, status = _conditions(merged), merged
+    if outcome or conditions:
+        decisive = {*outcomes, *outcomes.values()}
+        others = [condition for condition in conditions if condition["type"] not in decisive]
+        status = {**merged, "conditions": [*others, *outcome.values()]}
     if any(name in outcome and name in reported for name in outcomes):
         return status
     return {key: value for key, value in status.items() if not (is_end(key) and is_time(value))}
@@ -102,14 +100,16 @@ def _outcome(definition: Definition, reported: _Conditions, before: _Conditions,
     failing = [name for name in outcomes if polarity.fails(name, "True")]
     bound = [name for name in outcomes if outcomes[name] in before]
     bad = [name for name in failing if name in reported or outcomes[name] in reported]
-    for name in (*bound, *bad, *(name for name in outcomes if name in reported)):
-        announcement = outcomes[name]
-        # A bad end that was announced stays, even if the cluster that announced it no longer reports.
-        condition = reported.get(announcement) or reported.get(name) or before[announcement]
-        announced = {announcement: {**condition, "type": announcement}}
-        comes = over and (name in reported or name in failing)
-        return announced | {name: {**reported.get(name, condition), "type": name}} if comes else announced
-    return {}
+    name = next(iter((*bound, *bad, *(name for name in outcomes if name in reported))), None)
+    if name is None:
+        return {}
+    announcement = outcomes[name]
+    # A bad end that was announced stays, even if the cluster that announced it no longer reports.
+    condition = reported.get(announcement) or reported.get(name) or before[announcement]
+    conditions = {announcement: {**condition, "type": announcement}}
+    if over and (name in reported or name in failing):
+        conditions[name] = {**reported.get(name, condition), "type": name}
+    return conditions
 
 
 def _true_conditions(status: JSON) -> _Conditions:
@@ -151,8 +151,11 @@ def _with_starts(definition: Definition, template: Object, status: dict[str, JSO
     starts = {key: value for key, value in starts.items() if status.get(key) != value}
     if not starts or is_suspended(definition, template):
         return status
-    ends = {key: value for key, value in status.items() if is_end(key) and is_time(value)}
-    return {**status, **starts, **{key: latest([end, *starts.values()]) for key, end in ends.items()}}
+    kept = {**status, **starts}
+    for key, value in status.items():
+        if is_end(key) and is_time(value):
+            kept[key] = latest([value, *starts.values()])
+    return kept
 
 
 def is_suspended(definition: Definition, template: Object) -> bool:
@@ -190,11 +193,12 @@ def emptied(definition: Definition, status: Object) -> dict[str, JSON]:
     if str in map(type, left.values()):
         status_match_reads(definition, projection)
     read = projection.at("status")  # itself if the whole object is read
-    return {
-        key: value
-        for key, value in left.items()
-        if value is not None and not (isinstance(value, str) and (read.is_whole or key in read.fields))
-    }
+    rest = {}
+    for key, value in left.items():
+        is_read = isinstance(value, str) and (read.is_whole or key in read.fields)
+        if value is not None and not is_read:
+            rest[key] = value
+    return rest
 
 
 def _left(key: str, rule: AggregateRule | None, value: JSON) -> JSON:
@@ -206,5 +210,6 @@ def _left(key: str, rule: AggregateRule | None, value: JSON) -> JSON:
         return value if is_generation(key) else 0
     if isinstance(value, list):
         return []
-    # The text of a sum is a quantity.
-    return "0" if rule in ADDING_UP and value and not is_time(value) else value
+    if rule in ADDING_UP and value and not is_time(value):  # the text of a sum is a quantity
+        return "0"
+    return value
