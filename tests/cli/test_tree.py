@@ -1,6 +1,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -44,12 +45,14 @@ def test_pods_are_leaves(run: Run, tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert result.stdout == (
         "RayCluster recommender/batch-inference: no status yet\n"
-        "├── head: 1 pod, cpu 4500m, memory 16896Mi each\n"
+        "├── head: 1 pod, 1 current, 1 ready, cpu 4500m, memory 16896Mi each\n"
         "│   └── head-x: Running, ready, on n1\n"
         "├── worker\n"
-        "│   ├── spot-cpu: 6 pods (2 to 40), cpu 7500m, memory 28Gi each\n"
+        "│   ├── spot-cpu: 6 pods (2 to 40), 1 current, 0 ready, cpu 7500m, memory 28Gi each, "
+        "cpu 45, memory 168Gi in all\n"
         "│   │   └── spot-y: Pending, not ready\n"
-        "│   └── tpu-slice: 8 pods (0 to 16), cpu 60, google.com/tpu 4, memory 180Gi each\n"
+        "│   └── tpu-slice: 8 pods (0 to 16), 0 current, 0 ready, cpu 60, google.com/tpu 4, memory 180Gi each, "
+        "cpu 480, google.com/tpu 32, memory 1440Gi in all\n"
         # The head, the least of spot-cpu, and all of tpu-slice, whose least is 0.
         "├── group raycluster batch-inference: of head and worker, at least 11 pods together, 1 run, 10 missing\n"
         # It has no label ray.io/cluster, the key of the group.
@@ -78,6 +81,28 @@ def test_stray_pod_is_reported_with_exit_code_1(run: Run) -> None:
     assert result.exit_code == 1
     assert "pod gone is of the instance 'gone'" in result.stderr
     assert "head-x" in result.stdout
+
+
+def test_pod_of_another_job_with_the_same_labels_is_left_out(run: Run, tmp_path: Path) -> None:
+    template = {"spec": {"containers": [{"name": "mpi"}]}}
+    parts = {"Launcher": {"template": template}, "Worker": {"replicas": 2, "template": template}}
+    job: dict[str, Any] = {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob", "spec": {"mpiReplicaSpecs": parts}}
+    job["metadata"] = {"name": "pi", "uid": "ours"}
+    labels = {"training.kubeflow.org/job-name": "pi", "training.kubeflow.org/job-role": "worker"}
+    pods = []
+    for name, uid, owner in (("mine", "ours", "pi"), ("other", "theirs", "another")):
+        reference = {"apiVersion": job["apiVersion"], "kind": "MPIJob", "name": owner, "uid": uid}
+        metadata = {"name": name, "labels": labels, "ownerReferences": [reference]}
+        pods.append({"apiVersion": "v1", "kind": "Pod", "metadata": metadata})
+    (tmp_path / "job.yaml").write_text(json.dumps(job))
+    (tmp_path / "pods.yaml").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": pods}))
+
+    result = run("tree", str(tmp_path / "job.yaml"), "--pods", str(tmp_path / "pods.yaml"))
+
+    assert result.exit_code == 1
+    assert "mine: not ready" in result.stdout
+    assert "other" not in result.stdout
+    assert "pod other is owned by MPIJob another" in result.stderr
 
 
 @pytest.mark.parametrize(("output", "read"), [("json", json.loads), ("yaml", yaml.safe_load)])

@@ -384,10 +384,10 @@ def catalogue_entries(kinds: Sequence[str]) -> Sequence[ServedDefinition]:
 def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[ServedDefinition]:
     """Return the entries with a named kind, ``apiVersion/Kind`` or definition, in their order, or all without names."""
     for kind in kinds:
-        if not any(_is_named(entry, [kind]) for entry in entries):
+        if not any(is_named(entry, [kind]) for entry in entries):
             hint = _instead_of(kind, [entry.definition.gvk for entry in entries])
             raise UsageProblem(f"error: there is no definition for {kind}; {hint}")
-    return [entry for entry in entries if not kinds or _is_named(entry, kinds)]
+    return [entry for entry in entries if not kinds or is_named(entry, kinds)]
 
 
 def _instead_of(kind: str, gvks: Sequence[GVK]) -> str:
@@ -415,7 +415,8 @@ def _alike(name: str, gvks: Sequence[GVK]) -> list[GVK]:
     return [gvk for gvk in gvks if f".{name}" in f".{gvk.group.rpartition('.')[0]}"]
 
 
-def _is_named(entry: ServedDefinition, names: Sequence[str]) -> bool:
+def is_named(entry: ServedDefinition, names: Sequence[str]) -> bool:
+    """Return whether one of the names is that of an entry's kind, also a short one, or of its definition."""
     own_names = (*entry.definition.gvk.names, entry.definition.name.lower())
     return any(_SHORT_NAMES.get(name.lower(), name.lower()) in own_names for name in names)
 
@@ -488,6 +489,13 @@ def load_sources(sources: Sources, selection: Selection = EVERYTHING) -> Snapsho
         ).load()
     print_findings(snapshot)
     return snapshot
+
+
+def served_definitions(filenames: Sequence[str]) -> Sequence[ServedDefinition]:
+    """Return the definitions of the given files, or without files of the catalogue."""
+    if not filenames:
+        return load_catalogue().entries
+    return [*load_sources(Sources(filenames=(*filenames,), kartas=(), overrides=(), catalogue=False)).entries.values()]
 
 
 def snapshot_of(

@@ -9,16 +9,20 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 import orjson
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import GVK, Object, get, name as name_of, namespace as namespace_of, objects_in
+from karta_interpreter.base.karmada import API_VERSION
+from karta_interpreter.cli.options import MemberOptions
+from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.definitions.karta import Definition, Known
 from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer, by_kind, existing
 from karta_interpreter.engine.verification import Evidence, owner_references
+from karta_interpreter.engine.verification.members import is_selected
 
 _PAGE: Final = 500
 # The most bytes of a list. 150,000 pods of a large cluster have less.
@@ -30,18 +34,30 @@ _AUTOSCALER: Final = GVK("autoscaling", "v2", "HorizontalPodAutoscaler")
 _USED: Final = tuple(GVK("", "v1", kind) for kind in ("ConfigMap", "PersistentVolumeClaim", "ServiceAccount"))
 # Kinds that are never read: Secrets, and the nodes that own the pods of their kubelets.
 _UNREAD: Final = frozenset({"Secret", "Node"})
-_OF_POD: Final = ("phase", "conditions", "containerStatuses", "initContainerStatuses")
+_OF_POD: Final = ("phase", "reason", "conditions", "containerStatuses", "initContainerStatuses")
 # The most owners between a workload and its pods, one above the other.
 _LONGEST_CHAIN: Final = 8
 
 
 class WorkloadSelection(NamedTuple):
-    """The workloads to read: of all namespaces without one, all of a kind without ``most``."""
+    """The workloads to read: of all namespaces without one, all of a kind without ``most``.
+
+    ``labels`` is a label selector. Those that a controller owns are read if ``owned`` is true or one is named.
+    """
 
     namespace: str = ""
     kind: str = ""
     name: str = ""
     most: int = 0
+    labels: str = ""
+    owned: bool = False
+
+    async def within(self, api: ApiServer, *, all_namespaces: bool) -> tuple[Self, str]:
+        """Return the selection in its namespace, by default that of the context, and the name of the place."""
+        await api.get("/version")  # after which the namespace of the context is known
+        namespace = "" if all_namespaces else self.namespace or api.namespace
+        place = f"namespace {namespace}" if namespace else "any namespace"
+        return self._replace(namespace=namespace), f"{place} of {api.url}"
 
     def has_kind(self, gvk: GVK) -> bool:
         """Return whether objects of a kind are read."""
@@ -54,6 +70,12 @@ class WorkloadSelection(NamedTuple):
             and (not self.name or name_of(obj) == self.name)
             and (not self.namespace or namespace_of(obj) in ("", self.namespace))
         )
+
+
+def check_namespaces(member: MemberOptions) -> None:
+    """Raise UsageProblem for one namespace and all of them."""
+    if member.namespace and member.all_namespaces:
+        raise UsageProblem("error: give --namespace or --all-namespaces, not both")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +128,34 @@ class Member:
     _resources: dict[str, dict[str, Object]] = field(default_factory=dict)
     _made: dict[str, dict[str, bool]] = field(default_factory=lambda: defaultdict(dict))
     _scaled: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    _unowned: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _unread: str = ""
 
     async def read(self, definitions: Iterable[Definition]) -> list[tuple[Definition, str]]:
         """Read everything, and return the definition and the uid of each workload. Raises ClusterError."""
-        preferred = _preferred(definitions, objects_in((await self.api.get("/apis")).get("groups")))
+        workloads = await self.read_workloads(definitions)
+        if workloads:
+            await self._read_used()
+            await self._read_kinds([definition for definition, _ in workloads])
+        return workloads
+
+    async def read_workloads(self, definitions: Iterable[Definition]) -> list[tuple[Definition, str]]:
+        """Read workloads, pods and the objects between, and return the definition and the uid of each workload.
+
+        Raises ClusterError.
+        """
+        preferred = await self._preferred(definitions)
         workloads = [(definition, uid) for definition in preferred for uid in await self._workloads(definition.gvk)]
-        of_pods = [definition for definition in preferred if definition.gvk == _POD]
+        of_pods = [definition for definition in preferred if definition.gvk == _POD and not self.selection.labels]
         if workloads or of_pods:
             pods = await self._read_pods()
             selected = [(definition, uid) for definition in of_pods for uid in pods if self._is_selected(uid)]
             workloads += selected[: self.selection.most or None]
             await self._read_owners()
-            await self._read_used()
-            await self._read_kinds([definition for definition, _ in workloads])
+        if await existing(self.api.get(f"/apis/{API_VERSION}")):
+            self.problems.append(
+                "this is karmada-apiserver, where no pods run: give the kubeconfig or context of a member"
+            )
         return workloads
 
     def evidence(self, uid: str, now: float, reader: Known) -> Evidence:
@@ -130,17 +166,53 @@ class Member:
         scaled = next((self._scaled[target] for target in targets if target in self._scaled), "")
         return replace(shown, made=self._made.get(within, {}), scaled=scaled, unread=self._unread, reader=reader)
 
+    def selected_pods(self, definition: Definition, obj: Object) -> tuple[Object, ...]:
+        """Return the pods without an owner that name the object in a label, and that a component selects."""
+        pods = list[Object]()
+        for uid in self._unowned.get(namespace_of(obj), ()):
+            pod = self._tree.get(uid)
+            is_named = name_of(obj) in (get(pod, ("metadata", "labels")) or {}).values()
+            if is_named and any(is_selected(leaf, pod) for leaf in definition.leaves):
+                pods.append(pod)
+        return tuple(pods)
+
     def _is_selected(self, uid: str) -> bool:
         obj = self._tree.get(uid)
         is_top = not any(owner.get("controller") for owner in owner_references(obj))
-        return self.selection.takes(obj) and (is_top or bool(self.selection.name))
+        return self.selection.takes(obj) and (is_top or self.selection.owned or bool(self.selection.name))
+
+    async def _preferred(self, definitions: Iterable[Definition]) -> list[Definition]:
+        """Return one definition for each kind: of the version that the API server prefers of those with the kind."""
+        served = ["v1"]
+        for group in objects_in((await self.api.get("/apis")).get("groups")):
+            versions = [get(group, ("preferredVersion",)), *objects_in(group.get("versions"))]
+            served += [str(get(version, ("groupVersion",))) for version in versions]
+        candidates = [
+            definition
+            for definition in definitions
+            if definition.gvk.api_version in served and self.selection.has_kind(definition.gvk)
+        ]
+        preferred: dict[tuple[str, str], Definition] = {}
+        for definition in sorted(candidates, key=lambda candidate: served.index(candidate.gvk.api_version)):
+            gvk = definition.gvk
+            if (gvk.group, gvk.kind) not in preferred and await self._serves(gvk):
+                preferred[gvk.group, gvk.kind] = definition
+        return list(preferred.values())
+
+    async def _serves(self, gvk: GVK) -> bool:
+        """Return whether a version has a kind. If that cannot be read, the list of the kind says so."""
+        try:
+            return gvk.kind in await self._served(gvk.api_version)
+        except ClusterError:
+            return True
 
     async def _workloads(self, gvk: GVK) -> list[str]:
-        """Read the objects of a kind, and return those that no controller owns."""
+        """Read the objects of a kind, and return the selected ones."""
         uids: list[str] = []
-        if gvk == _POD or not self.selection.has_kind(gvk):
+        # Pods are read anyway. Only the API server knows which of them a selector chooses.
+        if (gvk == _POD and not self.selection.labels) or not self.selection.has_kind(gvk):
             return uids
-        async with aclosing(self._list(gvk, is_optional=True)) as objects:
+        async with aclosing(self._list(gvk, is_optional=True, labels=self.selection.labels)) as objects:
             async for obj in objects:
                 uid = self._tree.keep(obj)
                 uids += [uid] if self._is_selected(uid) else []
@@ -157,7 +229,10 @@ class Member:
             if owner_references(pod):
                 metadata.pop("managedFields", None)
             judged = {name: status[name] for name in _OF_POD if name in status}
-            uids.append(self._tree.keep({**pod, "metadata": metadata, "status": judged}))
+            uid = self._tree.keep({**pod, "metadata": metadata, "status": judged})
+            uids.append(uid)
+            if not owner_references(pod):
+                self._unowned[namespace_of(pod)].append(uid)
         if len(self.problems) > problems:
             self._unread = "not all pods could be read"
         return uids
@@ -214,7 +289,7 @@ class Member:
         return self._resources[api_version]
 
     async def _list(
-        self, gvk: GVK, *, is_optional: bool = False, is_everywhere: bool = False
+        self, gvk: GVK, *, is_optional: bool = False, is_everywhere: bool = False, labels: str = ""
     ) -> AsyncGenerator[Object]:
         """Yield the objects of a kind. What the API server does not give is a problem, unless it lacks the kind."""
         number = 0
@@ -227,7 +302,7 @@ class Member:
                 root += f"/namespaces/{self.selection.namespace}"
             path = f"{root}/{resource['name']}"
             most = _MOST_REFERRED if is_everywhere else _MOST_LISTED
-            async with aclosing(self.api.pages(path, ("list",), size=_PAGE, most=most)) as pages:
+            async with aclosing(self.api.pages(path, ("list",), selector=labels, size=_PAGE, most=most)) as pages:
                 async for page in pages:
                     for obj in objects_in(page.get("items")):
                         number += 1
@@ -241,16 +316,3 @@ class Member:
             if not (is_optional and error.status == HTTPStatus.NOT_FOUND):
                 after = f", after {count(number, gvk.kind)}" if number else ""
                 self.problems.append(f"{error}{after}")
-
-
-def _preferred(definitions: Iterable[Definition], groups: Sequence[Object]) -> list[Definition]:
-    """Return one definition for each kind that is served: of the version that the API server prefers, or the first."""
-    served = ["v1"]
-    for group in groups:
-        versions = [get(group, ("preferredVersion",)), *objects_in(group.get("versions"))]
-        served += [str(get(version, ("groupVersion",))) for version in versions]
-    by_kind: dict[tuple[str, str], Definition] = {}
-    preferred = (definition for definition in definitions if definition.gvk.api_version in served)
-    for definition in sorted(preferred, key=lambda candidate: served.index(candidate.gvk.api_version)):
-        by_kind.setdefault((definition.gvk.group, definition.gvk.kind), definition)
-    return list(by_kind.values())

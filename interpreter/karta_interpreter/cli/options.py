@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import fields
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
@@ -197,6 +197,32 @@ def control_plane(function: Command) -> Command:
         metavar="FILE",
         help="Kubeconfig for karmada-apiserver. Default: in-cluster config, $KUBECONFIG or ~/.kube/config.",
     )(function)
+
+
+class MemberOptions(NamedTuple):
+    """The connection to a member, and the namespaces to read there."""
+
+    kubeconfig: Path | None
+    context: str | None
+    namespace: str
+    all_namespaces: bool
+
+
+def member_cluster(function: Command) -> Command:
+    """Add the options for a member. The command gets them as ``member``."""
+
+    @click.option("--kubeconfig", type=click.Path(path_type=Path), metavar="FILE", help="Kubeconfig of the member.")
+    @click.option(
+        "--context", metavar="NAME", help="Context of the member in the kubeconfig; default: its current one."
+    )
+    @click.option("-n", "--namespace", default="", metavar="NAME", help="Namespace; default: that of the context.")
+    @click.option("-A", "--all-namespaces", is_flag=True, help="Objects of all namespaces.")
+    @wraps(function)
+    def reading(**parameters: Any) -> None:  # noqa: ANN401 - values of options
+        member = MemberOptions(**{name: parameters.pop(name) for name in MemberOptions._fields})
+        function(**parameters, member=member)
+
+    return reading
 
 
 def inputs(*names: str, text: str) -> Callable[[Command], Command]:

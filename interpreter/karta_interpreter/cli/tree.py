@@ -1,17 +1,19 @@
 """``karta-interpreter tree``: the components, instances and pods of a workload."""
 
-from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 import click
 
 from karta_interpreter.base.findings import count, escaped
-from karta_interpreter.base.k8s import MOST_REPLICAS, Object
+from karta_interpreter.base.k8s import MOST_REPLICAS, Object, get
 from karta_interpreter.cli import options
-from karta_interpreter.cli.definitions import kinds_of, workload_of
+from karta_interpreter.cli.definitions import kinds_of, with_cluster, workload_of
 from karta_interpreter.cli.explain import warnings_text
 from karta_interpreter.cli.files import check_stdin, file_given, read_object, read_objects
-from karta_interpreter.cli.options import LATER, NO_OBJECT, definitions, file_option, output
+from karta_interpreter.cli.options import LATER, NO_OBJECT, MemberOptions, definitions, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, say, written
 from karta_interpreter.engine.evaluation import Status, pod_name
@@ -21,6 +23,8 @@ from karta_interpreter.engine.workload.tree import GroupNode, count_running
 
 _MARKERS = (("├── ", "│   "), ("└── ", "    "))
 _NONE = "none"
+# The most pods of an instance that are shown to people.
+_MOST_PODS = 20
 
 _Branch: TypeAlias = tuple[str, "list[_Branch]"]
 """A line, and the branches below it."""
@@ -74,9 +78,19 @@ def _line(name: str, *facts: str) -> str:
     return ": ".join(filter(None, [name, ", ".join(filter(None, facts))]))
 
 
-def _counts(node: ComponentNode, each: InstanceNode) -> tuple[str, str]:
-    requests = ", ".join(f"{name} {amount}" for name, amount in each.requests.items())
-    return _counted(node, each), f"{requests} each" if requests else ""
+def _counts(node: ComponentNode, each: InstanceNode) -> Iterator[str]:
+    yield _counted(node, each)
+    if each.has_known_pods:
+        yield f"{each.counts.current} current"
+        yield f"{each.counts.ready} ready"
+    if each.requests:
+        yield f"{_amounts(each.requests)} each"
+        if each.has_known_pods and each.counts.desired > 1:
+            yield f"{_amounts(each.total_requests)} in all"
+
+
+def _amounts(requests: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {amount}" for name, amount in requests.items())
 
 
 def _counted(node: ComponentNode, each: InstanceNode) -> str:
@@ -93,15 +107,24 @@ def _counted(node: ComponentNode, each: InstanceNode) -> str:
 
 
 def _pods_of(node: InstanceNode) -> Iterator[_Branch]:
-    for pod in node.pods:
+    """Yield a branch for each pod, those that do not run first, up to a number."""
+    for pod in sorted(node.pods, key=lambda pod: pod.rank)[:_MOST_PODS]:
         facts = pod.to_json()
+        if get(pod.pod, ("metadata", "deletionTimestamp")):
+            state = "being deleted"
+        elif pod.problem:
+            state = pod.problem
+        else:
+            state = "ready" if pod.is_ready else "not ready"
         words = (
             str(facts.get("phase", "")),
-            "ready" if facts["ready"] else "not ready",
+            state,
             f"on {facts['node']}" if "node" in facts else "",
             f"replica {pod.replica}" if pod.replica is not None else "",
         )
         yield _line(pod_name(pod.pod), *words), []
+    if len(node.pods) > _MOST_PODS:
+        yield f"and {len(node.pods) - _MOST_PODS} more", []
 
 
 def _drawn(branches: Sequence[_Branch]) -> Iterator[str]:
@@ -116,30 +139,56 @@ Examples:
   karta-interpreter tree raycluster.yaml
   karta-interpreter tree raycluster.yaml --pods pods.yaml
   kubectl get rayjob demo -o yaml | karta-interpreter tree -
+  karta-interpreter tree rayjob/demo --context member1 -n ml
+  karta-interpreter tree rayjob --context member1 -A --status Failed
 """
 
 
 @click.command("tree", epilog=_EXAMPLES)
-@click.argument("file", required=False, type=LATER, metavar="[FILE]")
+@click.argument("file", required=False, type=LATER, metavar="[FILE | KIND | KIND/NAME]")
 @file_option("--object", "path", help='The workload, instead of FILE: file or "-".')
 @file_option("--pods", help='The pods of the workload: file, folder or "-".')
 @definitions
 @options.references
+@options.member_cluster
+@click.option("-l", "--selector", "labels", default="", metavar="LABELS", help="Only objects with these labels.")
+@click.option(
+    "--status",
+    "statuses",
+    multiple=True,
+    type=click.Choice([str(status) for status in Status], case_sensitive=False),
+    help="Only workloads with this status; may be repeated.",
+)
 @output("tree", "json", "yaml")
-def command(
+def command(  # noqa: PLR0913 - one for each option
+    *,
     file: str | None,
     path: str | None,
     pods: str | None,
     filenames: tuple[str, ...],
     references: tuple[str, ...],
+    labels: str,
+    statuses: tuple[str, ...],
     output: str,
+    member: MemberOptions,
 ) -> None:
     """Show the components, instances and pods of a workload.
 
     FILE contains the workload, "-" is stdin. Counts are for the whole workload. The selectors of the definition match
-    pods among those of this workload: do not pass pods of other workloads. The exit code is 1 when a pod matches no
-    component.
+    pods among those of this workload: do not pass pods of other workloads. Pods whose owner is another object of its
+    kind are left out. The exit code is 1 when a pod matches no component.
+
+    With --context or --kubeconfig KIND/NAME is an object in a member cluster, which is shown with its pods, and KIND
+    gives a row for each object of the kind. It only reads.
     """
+    if member.context is not None or member.kubeconfig is not None:
+        if path or pods or references or not file:
+            raise UsageProblem("error: with --context give KIND or KIND/NAME, and no file of a workload or of pods")
+        check_stdin(filenames)
+        _show_live(file, filenames, member, Filter(labels, statuses), output)
+        return
+    if member.namespace or member.all_namespaces or labels or statuses:
+        raise UsageProblem("error: -n, -A, -l and --status are for a member: give --context or --kubeconfig")
     path = file_given(file, path)
     check_stdin(filter(None, (path, pods, *filenames, *references)))
     if path is None:
@@ -148,18 +197,74 @@ def command(
     workload = workload_of(obj, filenames, references)
     warnings = warnings_about(workload.definition, workload.object)
     try:
-        tree = WorkloadTree.build(workload, _pods(pods))
-        say(tree_text(tree) if output == "tree" else written(tree.to_json(), output), nl=False)
+        of_file, owners = _pods(pods)
+        _show(WorkloadTree.build(workload, of_file, owners), output)
     finally:  # they may tell why there is no tree
         say(warnings_text(warnings), err=True, nl=False)
+
+
+def _show(tree: WorkloadTree, output: str) -> None:
+    """Print a tree, and the pods that belong nowhere on stderr with exit code 1."""
+    say(tree_text(tree) if output == "tree" else written(tree.to_json(), output), nl=False)
     if tree.strays:
         say("\n".join(escaped(stray.reason) for stray in tree.strays), err=True)
         raise SystemExit(Problem.exit_code)
 
 
-def _pods(path: str | None) -> list[Object]:
-    given = read_objects(path) if path is not None else []
-    pods = [obj for obj in given if (obj.get("apiVersion"), obj.get("kind")) == ("v1", "Pod")]
-    if given and not pods:
+class Filter(NamedTuple):
+    """A label selector and statuses, which choose among the objects of a kind."""
+
+    labels: str
+    statuses: tuple[str, ...]
+
+
+def _show_live(text: str, filenames: Sequence[str], member: MemberOptions, chosen: Filter, output: str) -> None:
+    # Imported only if needed: files are read without the client of an API server.
+    from karta_interpreter.cli import live  # noqa: PLC0415 - see above
+    from karta_interpreter.cli.member import WorkloadSelection, check_namespaces  # noqa: PLC0415 - see above
+
+    check_namespaces(member)
+    asked = live.named(text, filenames)
+    if asked.name and any(chosen):
+        raise UsageProblem("error: -l and --status choose among objects of a kind: give KIND without a name")
+    selection = WorkloadSelection(member.namespace, name=asked.name, labels=chosen.labels, owned=True)
+    read = partial(
+        live.read_live,
+        definitions=asked.definitions,
+        selection=selection,
+        all_namespaces=member.all_namespaces,
+    )
+    shown = with_cluster(member.kubeconfig, member.context, read)
+    if asked.name:
+        tree = live.only(shown, asked.kind, asked.name)
+        _warn(shown.problems)
+        _show(tree, output)
+    else:
+        trees = live.newest_first(shown.trees, chosen.statuses)
+        _warn(shown.problems)
+        if output != "tree":
+            say(written(live.workloads_json(trees), output), nl=False)
+        elif trees:
+            say(live.workloads_table(trees, time.time()), nl=False)
+        else:
+            say(f"in {shown.place} there is no such {asked.kind}", err=True)
+    if shown.problems:
+        raise SystemExit(Problem.exit_code)
+
+
+def _warn(problems: Iterable[str]) -> None:
+    for problem in problems:
+        say(f"warning: {one_line(problem)}", err=True)
+
+
+def _pods(path: str | None) -> tuple[list[Object] | None, list[Object]]:
+    """Return the pods of a file, None without one, and its other objects."""
+    if path is None:
+        return None, []
+    pods, others = list[Object](), list[Object]()
+    for obj in read_objects(path):
+        is_pod = (obj.get("apiVersion"), obj.get("kind")) == ("v1", "Pod")
+        (pods if is_pod else others).append(obj)
+    if others and not pods:
         raise Problem(f"error: {path}: it contains no Pod; --pods takes what `kubectl get pods -o yaml` prints")
-    return pods
+    return pods, others

@@ -11,16 +11,22 @@ import click
 
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s.values import GVK, Object
-from karta_interpreter.base.karmada import API_VERSION
-from karta_interpreter.cli.definitions import Sources, chosen, load_sources, with_cluster
-from karta_interpreter.cli.member import Member, WorkloadSelection
-from karta_interpreter.cli.options import FOLDER, OutputFolder, inputs, kind_option, output
+from karta_interpreter.cli.definitions import chosen, served_definitions, with_cluster
+from karta_interpreter.cli.member import Member, WorkloadSelection, check_namespaces
+from karta_interpreter.cli.options import (
+    FOLDER,
+    MemberOptions,
+    OutputFolder,
+    inputs,
+    kind_option,
+    member_cluster,
+    output,
+)
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import full_name, one_line, say, table, written
 from karta_interpreter.cli.saved import Saved, read_about, read_workloads, save
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.sources.api_server import ApiServer, existing
-from karta_interpreter.definitions.sources.files import load_catalogue
+from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.engine.verification import Evidence, Judgement, Question, Verdict, judge_crd, verify
 from karta_interpreter.engine.verification.report import Report, Result
 
@@ -53,10 +59,6 @@ async def verify_member(
     """Read a member, and return the report about it. Save what was read, if a folder is given. Raises ClusterError."""
     member, now = Member(api, selection), time.time()
     workloads = await member.read(definitions)
-    if await existing(api.get(f"/apis/{API_VERSION}")):
-        member.problems.append(
-            "this is karmada-apiserver, where no pods run: give the kubeconfig or context of a member"
-        )
     state = Saved(now, tuple(member.crds.values()), tuple(member.references), tuple(member.problems))
     if folder:
         member.problems += save(folder, state, _shown(member, state, workloads))
@@ -135,12 +137,9 @@ Examples:
 
 @click.command("verify", epilog=_EXAMPLES)
 @click.argument("folder", required=False, type=FOLDER)
-@click.option("--kubeconfig", type=click.Path(path_type=Path), metavar="FILE", help="Kubeconfig of the member.")
-@click.option("--context", metavar="NAME", help="Context of the member in the kubeconfig; default: its current one.")
+@member_cluster
 @inputs("-f", "--filename", "--karta", "filenames", text="Definitions and customizations instead of the catalogue")
 @kind_option("--kinds", "--kind", "kinds", help="Only this kind; may be repeated.")
-@click.option("-n", "--namespace", default="", metavar="NAME", help="Namespace; default: that of the context.")
-@click.option("-A", "--all-namespaces", is_flag=True, help="Objects of all namespaces.")
 @click.option("--object", "obj", default="", metavar="KIND/NAME", help="Only this object.")
 @click.option("--save", "save_to", type=OutputFolder(), metavar="FOLDER", help="Save what the member shows.")
 @click.option("--fail-only", is_flag=True, help="Show only differences.")
@@ -148,16 +147,13 @@ Examples:
 def command(  # noqa: PLR0913 - one for each option
     *,
     folder: Path | None,
-    kubeconfig: Path | None,
-    context: str | None,
     filenames: tuple[str, ...],
     kinds: tuple[str, ...],
-    namespace: str,
-    all_namespaces: bool,
     obj: str,
     save_to: Path | None,
     fail_only: bool,
     output: str,
+    member: MemberOptions,
 ) -> None:
     """Compare the answers about workloads with what runs in a member cluster.
 
@@ -169,24 +165,22 @@ def command(  # noqa: PLR0913 - one for each option
     kind, slash, name = obj.partition("/")
     if obj and not (kind and slash and name):
         raise UsageProblem(f"error: --object: {obj} is not KIND/NAME, such as rayjob/demo")
-    if folder and (kubeconfig or context or save_to):
+    if folder and (member.kubeconfig or member.context or save_to):
         raise UsageProblem(
             "error: FOLDER, what --save wrote, stands for a member: leave it or --kubeconfig, --context and --save out"
         )
-    if namespace and all_namespaces:
-        raise UsageProblem("error: give --namespace or --all-namespaces, not both")
-    selection = WorkloadSelection(namespace, kind, name)
-    sources = Sources(filenames=filenames, kartas=(), overrides=(), catalogue=False)
-    served = [*load_sources(sources).entries.values()] if filenames else load_catalogue().entries
+    check_namespaces(member)
+    selection = WorkloadSelection(member.namespace, kind, name)
+    served = served_definitions(filenames)
     definitions = [entry.definition for entry in chosen(served, (kind,) if kind else kinds)]
     if folder:
         report = verify_folder(folder, definitions, selection)
-        place = f"namespace {namespace} of {folder}" if namespace else str(folder)
+        place = f"namespace {member.namespace} of {folder}" if member.namespace else str(folder)
     else:
         read = partial(
-            _read, definitions=definitions, selection=selection, folder=save_to, all_namespaces=all_namespaces
+            _read, definitions=definitions, selection=selection, folder=save_to, all_namespaces=member.all_namespaces
         )
-        report, place = with_cluster(kubeconfig, context, read)
+        report, place = with_cluster(member.kubeconfig, member.context, read)
     if not (report.results or report.problems):
         named = f"{kind} {name}".strip() or "object of a kind with a definition"
         report = Report((), (f"in {place} there is no {named}",))
@@ -203,14 +197,12 @@ async def _read(
     folder: Path | None,
     all_namespaces: bool,
 ) -> tuple[Report, str]:
-    await api.get("/version")  # after which the namespace of the context is known
-    namespace = "" if all_namespaces else selection.namespace or api.namespace
+    selection, place = await selection.within(api, all_namespaces=all_namespaces)
     try:
-        report = await verify_member(api, definitions, selection._replace(namespace=namespace), folder)
+        report = await verify_member(api, definitions, selection, folder)
     except OSError as error:  # of the folder that it is saved to
         raise Problem(f"error: {folder} cannot be written: {error.strerror}; name a folder") from error
-    place = f"namespace {namespace}" if namespace else "any namespace"
-    return report, f"{place} of {api.url}"
+    return report, place
 
 
 def summary(report: Report) -> str:

@@ -36,6 +36,8 @@ class MemberServer:
     faults: dict[str, int] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     karmada: bool = False
+    kinds: dict[str, dict[str, str]] = field(default_factory=lambda: _KINDS)
+    """The kinds of each API version by the plural of their names."""
     url: str = ""
     ended: threading.Event = field(default_factory=threading.Event)
 
@@ -60,10 +62,10 @@ class MemberServer:
         if path == "/version":
             return 200, {"gitVersion": "v1.35.3"}
         if path == "/apis":
-            groups = [root.removeprefix("/apis/") for root in _KINDS if root.startswith("/apis/")]
+            groups = [root.removeprefix("/apis/") for root in self.kinds if root.startswith("/apis/")]
             return 200, {"groups": [{"preferredVersion": {"groupVersion": each}} for each in groups]}
-        if path in _KINDS:
-            names = _KINDS[path].items()
+        if path in self.kinds:
+            names = self.kinds[path].items()
             return 200, {"resources": [{"name": name, "kind": kind, "namespaced": True} for name, kind in names]}
         if path.startswith("/apis/config.karmada.io/") and not self.karmada:
             return 404, {"kind": "Status", "message": "the server could not find the requested resource"}
@@ -73,8 +75,13 @@ class MemberServer:
             namespace, _, name = rest.partition("/")
             everywhere = f"{root}/{name}"
         found = [
-            each for each in self.collections.get(everywhere, []) if namespace in ("", each["metadata"]["namespace"])
+            each
+            for each in self.collections.get(everywhere, [])
+            if namespace in ("", each["metadata"].get("namespace"))
         ]
+        if "labelSelector" in query:
+            label, _, value = query["labelSelector"][0].partition("=")
+            found = [each for each in found if each["metadata"].get("labels", {}).get(label) == value]
         more = {"continue": str(start + self.page)} if start + self.page < len(found) else {}
         # As from an API server: the items of built-in kinds lack apiVersion and kind.
         items = [{name: each[name] for name in each.keys() - {"apiVersion", "kind"}} for each in found]

@@ -166,6 +166,9 @@ def test_json_has_the_names_of_karta_and_nothing_that_is_not_there(make: Make) -
                                 "podTemplateSpec": {"metadata": {"labels": {"wind": "yes"}}, "spec": {}}
                             },
                             "selector": {"matchLabels": {"part": "section", "section": "flutes"}},
+                            "currentReplicas": 1,
+                            "readyReplicas": 0,
+                            "totalRequests": {},
                             "pods": [{"name": "f-1", "phase": "Running", "node": "stage", "ready": False}],
                         }
                     ],

@@ -19,10 +19,11 @@ from karta_interpreter.base.k8s import (
 )
 from karta_interpreter.definitions.karta import TRANSITIONAL, Definition
 from karta_interpreter.engine.evaluation import ScaleLocation, Status, match_status, scale_locations
+from karta_interpreter.engine.evaluation.pod_states import is_active, is_ended
 from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.fights.rounds import differences
 from karta_interpreter.engine.operations import COUNTING_OPERATIONS, Call, interpret
-from karta_interpreter.engine.verification.evidence import Evidence, is_active, is_ended
+from karta_interpreter.engine.verification.evidence import Evidence
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
 from karta_interpreter.engine.verification.members import (
     MemberGroup,

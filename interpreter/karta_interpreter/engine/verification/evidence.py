@@ -20,6 +20,7 @@ from karta_interpreter.base.k8s import (
 )
 from karta_interpreter.base.k8s.shape import TIMES, Shape, check_shape
 from karta_interpreter.definitions.karta import Definition, ReferenceReader
+from karta_interpreter.engine.evaluation.pod_states import STARTING, is_active, is_ended
 from karta_interpreter.engine.evaluation.pods import template_reads
 from karta_interpreter.engine.operations import IDENTITY, is_stale, reads_of_karta
 from karta_interpreter.languages.jq import take_outputs
@@ -73,9 +74,6 @@ LASTING: Final = 300
 """Seconds. A state that lasts longer is not a passing one."""
 # The most objects between a workload and a pod.
 _LONGEST_CHAIN: Final = 8
-_ENDED: Final = frozenset({"Succeeded", "Failed"})
-# The reasons of a container that waits for its start (``pkg/kubelet/kubelet_pods.go``). Any other is a failure.
-_STARTING: Final = frozenset({None, "", "ContainerCreating", "PodInitializing"})
 
 
 @dataclass(frozen=True)
@@ -251,16 +249,6 @@ def time_of(text: JSON) -> float:
         return 0
 
 
-def is_ended(pod: Object) -> bool:
-    """Return whether all containers of a pod have ended for good."""
-    return get(pod, ("status", "phase")) in _ENDED
-
-
-def is_active(pod: Object) -> bool:
-    """Return whether a pod runs or is about to."""
-    return not is_ended(pod) and not get(pod, ("metadata", "deletionTimestamp"))
-
-
 def is_ready(pod: Object, until: float, *, ready: bool = True) -> bool:
     """Return whether a pod has been ready, or else not ready, since before a time."""
     conditions = objects_in(get(pod, ("status", "conditions")))
@@ -274,6 +262,6 @@ def failure_of(pod: Object) -> str:
     for name in ("initContainerStatuses", "containerStatuses"):
         for container in objects_in(get(pod, ("status", name))):
             reason = get(container, ("state", "waiting", "reason"))
-            if reason not in _STARTING:
+            if reason not in STARTING:
                 return str(reason)
     return ""

@@ -18,7 +18,8 @@ from karta_interpreter.base.k8s import (
     pod_requirements,
 )
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.engine.verification.evidence import Evidence, is_active
+from karta_interpreter.engine.evaluation.pod_states import is_active
+from karta_interpreter.engine.verification.evidence import Evidence
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
 from karta_interpreter.engine.verification.members import MemberGroup, Members
 

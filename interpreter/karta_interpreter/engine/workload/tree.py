@@ -13,6 +13,7 @@ from typing import NamedTuple, Self
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.k8s import GVK, JSON, Counting, Object, PodRequirements, get, objects_in, pod_requirements
 from karta_interpreter.engine.evaluation import StatusMatch, attributing, pod_name, pod_sets
+from karta_interpreter.engine.evaluation.pod_states import is_active, is_ended, other_owner, problem_of
 from karta_interpreter.engine.workload.document import checked_pods, reading
 from karta_interpreter.engine.workload.extraction import PIECES, Instance
 from karta_interpreter.engine.workload.gang import GroupRule, PodGroup, SubGroup, group_rules
@@ -35,6 +36,20 @@ class PodNode(NamedTuple):
         conditions = objects_in(get(self.pod, ("status", "conditions")))
         return any((condition.get("type"), condition.get("status")) == ("Ready", "True") for condition in conditions)
 
+    @property
+    def problem(self) -> str:
+        """Why it does not run, "" without a reason."""
+        return problem_of(self.pod)
+
+    @property
+    def rank(self) -> int:
+        """Its place in a list that begins with what needs attention."""
+        if self.problem:
+            return 0
+        if is_ended(self.pod):
+            return 3
+        return 2 if self.is_ready else 1
+
     def to_json(self) -> Wire:
         """Return its name, node and state.
 
@@ -45,6 +60,7 @@ class PodNode(NamedTuple):
             name=pod_name(self.pod),
             replicaKey=self.replica,
             phase=get(self.pod, ("status", "phase")),
+            reason=self.problem or None,
             node=get(self.pod, ("spec", "nodeName")),
             ready=self.is_ready,
         )
@@ -65,11 +81,23 @@ class InstanceNode:
     requirements: PodRequirements | None = None
     pods: tuple[PodNode, ...] = ()
     selector: Object | None = None
+    has_known_pods: bool = False
+    """Whether ``pods`` are all of its pods."""
 
     @property
     def requests(self) -> Wire:
         """The resources that each pod requests."""
-        return ((self.requirements and self.requirements.to_json()) or {}).get("resourceRequest") or {}
+        return _amounts(self.requirements, 1)
+
+    @property
+    def total_requests(self) -> Wire:
+        """The resources that all its pods request together."""
+        return _amounts(self.requirements, self.instance.replicas)
+
+    @property
+    def counts(self) -> "PodCounts":
+        """How many pods it should have, has, and has ready. Pods that have ended or are being deleted do not count."""
+        return _counted(self.instance.replicas, self.pods)
 
     def to_json(self) -> Wire:
         """Return its key (unless it is the only instance), its counts, and everything that the definition extracts."""
@@ -88,8 +116,24 @@ class InstanceNode:
             extractedInstance=extracted or None,
             requirements=None if self.requirements is None else self.requirements.to_json(),
             selector=self.selector,
-            pods=[pod.to_json() for pod in self.pods] or None,
+            **(self._known_pods() if self.has_known_pods else {}),
         )
+
+    def _known_pods(self) -> Wire:
+        return {
+            "currentReplicas": self.counts.current,
+            "readyReplicas": self.counts.ready,
+            "totalRequests": self.total_requests,
+            "pods": [pod.to_json() for pod in self.pods],
+        }
+
+
+class PodCounts(NamedTuple):
+    """Numbers of pods."""
+
+    desired: int
+    current: int
+    ready: int
 
 
 @dataclass(frozen=True)
@@ -187,17 +231,23 @@ class WorkloadTree:
     ungrouped: tuple[Object, ...] = ()
 
     @classmethod
-    def build(cls, workload: Workload, pods: Iterable[Object] = ()) -> Self:
-        """Return the tree of a workload with these pods in their places. Raises WorkloadError.
+    def build(cls, workload: Workload, pods: Iterable[Object] | None = None, owners: Iterable[Object] = ()) -> Self:
+        """Return the tree of a workload with all its pods in their places. Raises WorkloadError.
 
-        The pods must be known to be the workload's.
+        The pods must be known to be the workload's. Those are strays whose owner is another object of its kind, by the
+        UID, also through ``owners`` between them. Without pods there are no counts of them.
         """
         if not isinstance(workload, Workload):
             raise WorkloadError(f"a tree is made of a Workload(karta, object), not {type(workload).__name__}")
         by_instance, strays = defaultdict[_Key, list[PodNode]](list), list[StrayPod]()
         placed = list[Object]()
         attribute = attributing(workload.definition, workload.object)
-        for pod in checked_pods(pods):
+        owners_by_uid = {get(owner, ("metadata", "uid")): owner for owner in owners}
+        for pod in checked_pods(pods or ()):
+            other = other_owner(workload.object, pod, owners_by_uid)
+            if other:
+                strays.append(StrayPod(pod, f"pod {pod_name(pod)} is owned by {other}"))
+                continue
             try:
                 with reading():
                     attribution = attribute(pod)
@@ -214,13 +264,36 @@ class WorkloadTree:
         groups = groups_of(workload, placed)
         grouped = {id(pod) for node in groups if node.group for pod in node.group.pods}
         ungrouped = tuple(pod for pod in placed if groups and id(pod) not in grouped)
-        root = _node(workload.root, needs, by_instance)
+        root = _node(workload.root, needs, by_instance if pods is not None else None)
         return cls(workload, root, workload.status, tuple(strays), groups, ungrouped)
 
     @property
     def replicas(self) -> int:
         """The number of pods that the whole workload should have."""
-        return sum(child.instance.replicas for node in self.components() if node.has_pods for child in node.instances)
+        return sum(instance.instance.replicas for instance in self._instances_with_pods())
+
+    @property
+    def counts(self) -> PodCounts:
+        """How many pods the whole workload should have, has, and has ready, pods that belong nowhere included."""
+        pods = [PodNode(stray.pod) for stray in self.strays]
+        for instance in self._instances_with_pods():
+            pods += instance.pods
+        return _counted(self.replicas, pods)
+
+    @property
+    def total_requests(self) -> Wire:
+        """The resources that all pods of the workload request together."""
+        totals = dict[str, int]()
+        for instance in self._instances_with_pods():
+            if instance.requirements is not None:
+                for name, amount in instance.requirements.resource_request.items():
+                    totals[name] = totals.get(name, 0) + amount * instance.instance.replicas
+        return _amounts(PodRequirements(totals), 1)
+
+    def _instances_with_pods(self) -> Iterator[InstanceNode]:
+        for node in self.components():
+            if node.has_pods:
+                yield from node.instances
 
     def components(self) -> Iterator[ComponentNode]:
         """Yield every component, parents before children."""
@@ -276,15 +349,30 @@ def _known(**fields: JSON) -> Wire:
     return {name: value for name, value in fields.items() if value is not None}
 
 
+def _counted(desired: int, pods: Iterable[PodNode]) -> PodCounts:
+    active = [pod for pod in pods if is_active(pod.pod)]
+    return PodCounts(desired, len(active), sum(pod.is_ready for pod in active))
+
+
+def _amounts(requirements: PodRequirements | None, pods: int) -> Wire:
+    """Return the resources that a number of pods request."""
+    if requirements is None:
+        return {}
+    totals = {name: amount * pods for name, amount in requirements.resource_request.items()}
+    return (PodRequirements(totals).to_json() or {}).get("resourceRequest") or {}
+
+
 def _node(
-    component: Component, requirements: Mapping[_Key, PodRequirements], pods: Mapping[_Key, Sequence[PodNode]]
+    component: Component, requirements: Mapping[_Key, PodRequirements], pods: Mapping[_Key, Sequence[PodNode]] | None
 ) -> ComponentNode:
     selectors = component.instance_selectors
     instances = list[InstanceNode]()
     for id_, instance in component.instances.items():
         key = component.name, id_
         selector = selectors[id_].selector if id_ else None
-        instances.append(InstanceNode(instance, requirements.get(key), tuple(pods.get(key, ())), selector))
+        own = tuple((pods or {}).get(key, ()))
+        is_known = pods is not None and (instance.has_pods or bool(own))
+        instances.append(InstanceNode(instance, requirements.get(key), own, selector, is_known))
     children = tuple(_node(child, requirements, pods) for child in component.children)
     selector = component.selector.selector if component.has_pods else None
     return ComponentNode(component.name, component.kind, component.has_pods, tuple(instances), children, selector)
