@@ -28,6 +28,7 @@ from karta_interpreter.definitions.karta.expressions import (
     split_default,
     whole_places,
 )
+from karta_interpreter.definitions.karta.model import ComponentDefinition
 from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.status_rules import AT_WORK, Status
 from karta_interpreter.definitions.karta.versions import names_in
@@ -63,17 +64,13 @@ def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
     if annotation.items() == [_NONE] and _NONE not in components:
         return ()
     # A component name may contain a slash: then the whole item is meant, and no instance.
-    split = {item: item.partition("/") for item in annotation.items() if item not in components}
-    parts = {
-        item: component
-        for item, (component, _, instance) in split.items()
-        if component in components and instance not in ("", "*")
-    }
-    meant = [  # instances, written as elsewhere
-        f"{match[1]}/{match[2]}"
-        for match in (re.fullmatch(r"([^/]+)[.:[]([^].:[/*]+)\]?", item) for item in split)
-        if match and (named := components.get(match[1])) and named.instance_id_path is not None
-    ]
+    items = [item for item in dict.fromkeys(annotation.items()) if item not in components]
+    parts = dict[str, str]()
+    for item in items:
+        component, _, instance = item.partition("/")
+        if component in components and instance not in ("", "*"):
+            parts[item] = component
+    meant = [*filter(None, (_instance_meant(item, components) for item in items))]
     names = annotation.names("component", [*components, *parts, *meant])
     counted = {component.name for _, component in structure.counted}
     for name in dict.fromkeys(parts.get(name, name) for name in names):
@@ -87,6 +84,15 @@ def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
         if components[component].instance_id_path is None:
             annotation.error(f'{name}: the component "{component}" has no instanceIdPath', f"write {component}")
     return names
+
+
+def _instance_meant(item: str, components: Mapping[str, ComponentDefinition]) -> str:
+    """Return the instance of an item that is written as elsewhere, such as ``component[instance]``, or else ""."""
+    match = re.fullmatch(r"([^/]+)[.:[]([^].:[/*]+)\]?", item)
+    component = components.get(match[1]) if match else None
+    if match is None or component is None or component.instance_id_path is None:
+        return ""
+    return f"{match[1]}/{match[2]}"
 
 
 def parse_divided(annotation: AnnotationText) -> tuple[values.Divided, ...]:
@@ -172,8 +178,9 @@ def _entries(
     """Yield the valid objects of a list, each with its index. Any other entry is an error."""
     form = next(hint for _, _, hint in problems_of({}))  # all fields are missing
     for index, entry in enumerate(annotation.yaml(list, form.removeprefix("write "))):
-        is_object = isinstance(entry, dict)
-        problems = [*problems_of(entry)] if is_object else [("", f"must be an object, not {type_name(entry)}", form)]
+        problems = [("", f"must be an object, not {type_name(entry)}", form)]
+        if isinstance(entry, dict):
+            problems = [*problems_of(entry)]
         for name, message, hint in problems:
             annotation.error(f"entry {index}: {message}", hint, (index, name))
         if not problems:
@@ -231,9 +238,7 @@ def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedCont
     """Return the expressions of ``added-containers`` by component."""
     added: list[values.AddedContainers] = []
     components = annotation.karta.spec.structure_definition.components
-    with_pods = dict.fromkeys(
-        component_of_kind.name for _, component_of_kind in components if component_of_kind.spec_definition
-    )
+    with_pods = dict.fromkeys(component.name for _, component in components if component.spec_definition)
     hint = hints(with_pods)
     for component, text in annotation.yaml(dict).items():
         if component not in with_pods:

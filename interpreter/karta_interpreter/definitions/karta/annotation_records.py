@@ -72,12 +72,15 @@ class Annotations:
         named, prefix = self.elastic or (), f"{component}/"
         if component in named:
             return True
-        return any(name.startswith(prefix) for name in named) if instance is None else prefix + instance in named
+        if instance is None:
+            return any(name.startswith(prefix) for name in named)
+        return prefix + instance in named
 
     def queries(self, operation: Operation | None = None) -> Iterator[values.AnnotationQuery]:
         """Yield the expressions in all values, or only the ones that the answer to an ``operation`` depends on."""
-        queries = (query for query in queries_in(self) if isinstance(query, values.AnnotationQuery))
-        return (query for query in queries if operation is None or operation in query.read_by)
+        for query in queries_in(self):
+            if isinstance(query, values.AnnotationQuery) and (operation is None or operation in query.read_by):
+                yield query
 
     def of_dependencies(self, form: str) -> list[values.AnnotationQuery]:
         """Return the expressions of one form, such as ``pods``, in ``dependencies``."""

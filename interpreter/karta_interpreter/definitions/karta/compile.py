@@ -35,15 +35,23 @@ def compile_definition(
         raise DefinitionError(f"definition {karta.name}: the root component has no kind")
     variables = structure.reference_names
     owners = _owners(structure)
-    written = (component for _, component in structure.components)
-    components = tuple(_component(karta.name, one, owners.get(one.name), variables) for one in written)
-    status = (
-        None
-        if root.status_definition is None
-        else _status(root.status_definition, _compiler(karta.name, variables, root.name))
+    components = tuple(
+        _component(karta.name, component, owners.get(component.name), variables)
+        for _, component in structure.components
     )
+    status = None
+    if root.status_definition is not None:
+        status = _status(root.status_definition, _compiler(karta.name, variables, root.name))
     references = tuple(_reference(karta.name, structure, index) for index in range(len(structure.references)))
     queries = list(queries_in((components, status, annotations, references)))
+    characters = sum(len(query.text) for query in queries)
+    queued: Callable[[], tuple[definition.QueuedFields, ...]] = tuple
+    if any(component.suspend for component in components):
+        # On first use, and once for all definitions that differ in the values of references. Most never need them.
+        queued = cache(partial(definition.queued_fields, components))
+    bindings = None
+    if references:
+        bindings = definition.Bindings(components=components, status=status, annotations=annotations)
     return definition.Definition(
         name=karta.name,
         gvk=_gvk(root.kind),
@@ -54,21 +62,15 @@ def compile_definition(
         # Selectors and pod groups hold texts about pods, no `Query`: none of Karmada's requests runs them.
         uses_bounded=any(not query.is_plain for query in queries),
         steps=sum(query.vetting.steps for query in queries),
-        has_many_expressions=len(queries) > _MOST_QUERIES
-        or sum(len(query.text) for query in queries) > _MOST_CHARACTERS,
+        has_many_expressions=len(queries) > _MOST_QUERIES or characters > _MOST_CHARACTERS,
         findings=findings,
         manifest=manifest,
         scripts=annotations.lua,
         gang=karta.spec.gang,
         references=references,
         is_counted_by_status=_is_counted_by_status(components),
-        # On first use, and once for all definitions that differ in the values of references. Most never need them.
-        _queued=cache(partial(definition.queued_fields, components))
-        if any(component.suspend for component in components)
-        else tuple,
-        _bindings=definition.Bindings(components=components, status=status, annotations=annotations)
-        if references
-        else None,
+        _queued=queued,
+        _bindings=bindings,
     )
 
 
@@ -115,7 +117,10 @@ def _component(
 ) -> definition.ComponentRules:
     compiled = _compiler(definition_name, variables, component.name)
     scale = component.scale_definition or model.ScaleDefinition()
-    suspension = component.suspend_definition
+    suspend = resume = tuple[definition.SuspendWrite, ...]()
+    if suspension := component.suspend_definition:
+        suspend = _actions("suspendActions", suspension.suspend_actions, compiled)
+        resume = _actions("resumeActions", suspension.resume_actions, compiled)
     return definition.ComponentRules(
         definition=definition_name,
         name=component.name,
@@ -126,8 +131,8 @@ def _component(
         replicas=_query("replicasPath", scale.replicas_path, compiled),
         min_replicas=_query("minReplicasPath", scale.min_replicas_path, compiled),
         max_replicas=_query("maxReplicasPath", scale.max_replicas_path, compiled),
-        suspend=_actions("suspendActions", suspension.suspend_actions if suspension else (), compiled),
-        resume=_actions("resumeActions", suspension.resume_actions if suspension else (), compiled),
+        suspend=suspend,
+        resume=resume,
         selector=component.pod_selector or model.PodSelector(),
     )
 
@@ -155,8 +160,11 @@ def _pods(spec: model.SpecDefinition, compiled: _Compiled) -> definition.PodDefi
 def _actions(
     field: str, actions: Sequence[model.SuspendAction], compiled: _Compiled
 ) -> tuple[definition.SuspendWrite, ...]:
-    valued = ((compiled(f"{field}[{at}].path", action.path), action_value(action)) for at, action in enumerate(actions))
-    return tuple(definition.SuspendWrite(query, value, json.dumps(value)) for query, value in valued)
+    writes = list[definition.SuspendWrite]()
+    for at, action in enumerate(actions):
+        value = action_value(action)
+        writes.append(definition.SuspendWrite(compiled(f"{field}[{at}].path", action.path), value, json.dumps(value)))
+    return tuple(writes)
 
 
 def _query(field: str, text: str | None, compiled: _Compiled) -> Query | None:
@@ -174,9 +182,10 @@ def _status(written: model.StatusDefinition, compiled: _Compiled) -> status_rule
     for status in status_rules.MATCHING_ORDER:
         matchers = []
         for matcher in getattr(written.status_mappings, status.lower()):
-            by = matcher.by_expression
-            expression = (None, "") if by is None else (compiled("byExpression", by.expression), by.expected_result)
-            matchers.append(status_rules.Matcher(matcher.by_phase, matcher.by_conditions, *expression))
+            query, expected = None, ""
+            if (by := matcher.by_expression) is not None:
+                query, expected = compiled("byExpression", by.expression), by.expected_result
+            matchers.append(status_rules.Matcher(matcher.by_phase, matcher.by_conditions, query, expected))
         if matchers:
             mappings.append((status, tuple(matchers)))
     return status_rules.StatusRules(
@@ -199,18 +208,14 @@ def _reference(owner: str, structure: model.StructureDefinition, index: int) -> 
         names = _query("namesExpression", lookup.names_expression, compiled)
         return definition.Reference(written.name, gvk, namespace, query, names, lookup.optional)
     listed = written.list or model.ListReference()
-    equal = (
-        definition.LabelRule(key, definition.LabelOperator.IN, _labels([value], compiled))
-        for key, value in listed.match_labels.items()
-    )
-    rules = (
-        definition.LabelRule(rule.key, definition.LabelOperator(rule.operator), _labels(rule.values, compiled))
-        for rule in listed.match_expressions
-    )
-    return definition.Reference(written.name, gvk, namespace, labels=(*equal, *rules))
+    rules = list[definition.LabelRule]()
+    for key, value in listed.match_labels.items():
+        rules.append(definition.LabelRule(key, definition.LabelOperator.IN, (_label(value, compiled),)))
+    for rule in listed.match_expressions:
+        labels = tuple(_label(value, compiled) for value in rule.values)
+        rules.append(definition.LabelRule(rule.key, definition.LabelOperator(rule.operator), labels))
+    return definition.Reference(written.name, gvk, namespace, labels=tuple(rules))
 
 
-def _labels(values: Sequence[model.LabelValue], compiled: _Compiled) -> tuple[str | Query, ...]:
-    return tuple(
-        value.value or "" if value.expression is None else compiled("expression", value.expression) for value in values
-    )
+def _label(label: model.LabelValue, compiled: _Compiled) -> str | Query:
+    return label.value or "" if label.expression is None else compiled("expression", label.expression)

@@ -410,15 +410,11 @@ def _binding(part: Any) -> Binding | None:  # noqa: ANN401 - any part of a defin
             return part.bound if part.variables else None
         case tuple() if type(part) is tuple:  # a named tuple, such as a GVK, holds no expression
             items = [(_binding(item), item) for item in part]
-            is_read = any(binding for binding, _ in items)
-            return (lambda values: tuple(bind(values) if bind else item for bind, item in items)) if is_read else None
+            if any(binding for binding, _ in items):
+                return lambda values: tuple(bind(values) if bind else item for bind, item in items)
         case _ if is_dataclass(part) and not isinstance(part, type):
-            bindings = _bindings({field.name: getattr(part, field.name) for field in fields(part)})
-            return (
-                (lambda values: replace(part, **{name: bind(values) for name, bind in bindings.items()}))
-                if bindings
-                else None
-            )
+            if bindings := _bindings({field.name: getattr(part, field.name) for field in fields(part)}):
+                return lambda values: replace(part, **{name: bind(values) for name, bind in bindings.items()})
     return None
 
 

@@ -63,9 +63,11 @@ def count_places(query: Query, value: Object) -> list[Location | None]:
     >>> [place and place.path for place in count_places(Query.compile(".spec.n, .status.n, 1"), {})]
     [('spec', 'n'), None, None]
     """
-    return [
-        location if location and location.path[:1] != ("status",) else None for location in query.locate_each(value)
-    ]
+    places = list[Location | None]()
+    for location in query.locate_each(value):
+        is_written = location is not None and location.path[:1] != ("status",)
+        places.append(location if is_written else None)
+    return places
 
 
 def ids_meant(text: str) -> str:

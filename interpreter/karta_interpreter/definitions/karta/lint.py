@@ -306,11 +306,10 @@ def _changing(structure: StructureDefinition, annotations: Annotations) -> Mappi
     scales = {
         component.name: component.scale_definition for _, component in structure.counted if component.scale_definition
     }
-    named = (
-        [name for name, scale in scales.items() if scale.min_replicas_path or scale.max_replicas_path]
-        if annotations.elastic is None
-        else [component.name for _, component in structure.components if annotations.is_elastic(component.name)]
-    )
+    if annotations.elastic is None:
+        named = [name for name, scale in scales.items() if scale.min_replicas_path or scale.max_replicas_path]
+    else:
+        named = [component.name for _, component in structure.components if annotations.is_elastic(component.name)]
     if named or _REVISE in annotations.lua.operations or _REVISE not in (annotations.operations or (_REVISE,)):
         return dict.fromkeys(named, True)
     return dict.fromkeys(scales, False)

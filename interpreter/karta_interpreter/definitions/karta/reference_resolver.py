@@ -72,11 +72,8 @@ class ObjectNames:
         ranked: list[tuple[list[Any], str]] = []
         for scope in {namespace, ""}:
             rows = [self._ranks.get((scope, one), {}) for one in name.split(", ")]
-            ranked += [
-                ([row[object_name] for row in rows], object_name)
-                for object_name in min(rows, key=len)
-                if all(object_name in row for row in rows)
-            ]
+            names = [object_name for object_name in min(rows, key=len) if all(object_name in row for row in rows)]
+            ranked += [([row[object_name] for row in rows], object_name) for object_name in names]
         greatest = max((ranks for ranks, _ in ranked), default=None)
         return min((object_name for ranks, object_name in ranked if ranks == greatest), default=None)
 
@@ -151,18 +148,22 @@ class Known(ReferenceReader):
                 return obj
         if gvk in self.complete:
             return None
-        names = [(str(edit.get(obj, ("metadata", "name"), "")), namespace_of(obj)) for obj in self.list(gvk, None)]
-        elsewhere = next((space for own, space in names if own == name), "")
-        hint = (
-            f"; one is in the namespace {elsewhere}: namespaceExpression gives another"
-            if elsewhere
-            else f"; {did_you_mean(name, [own for own, _ in names])}"
-            if any(own for own, _ in names)
-            else "; one of its kind has no metadata.name"
-            if names
-            else ""
-        )
-        raise QueryAbsentError(f"it is not among the references that were given, {PLACES['references']}{hint}")
+        reason = f"it is not among the references that were given, {PLACES['references']}"
+        if hint := self._elsewhere(gvk, name):
+            reason += f"; {hint}"
+        raise QueryAbsentError(reason)
+
+    def _elsewhere(self, gvk: GVK, name: str) -> str:
+        """Return what other objects of a kind are there instead of one of that name, "" if there are none."""
+        names = list[str]()
+        for obj in self.list(gvk, None):
+            own, namespace = str(edit.get(obj, ("metadata", "name"), "")), namespace_of(obj)
+            if own == name and namespace:
+                return f"one is in the namespace {namespace}: namespaceExpression gives another"
+            names.append(own)
+        if any(names):
+            return did_you_mean(name, names)
+        return "one of its kind has no metadata.name" if names else ""
 
     def list(self, gvk: GVK, namespace: str | None) -> Sequence[Object]:
         """Return the objects of a kind. An object without a namespace is in every namespace."""
@@ -208,15 +209,11 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
     namespaces = _namespaces(reference, obj)
     query = reference.lookup
     if query is None:
-        rules: list[LabelRule] = []
-        for rule in reference.labels:
-            texts = (
-                value if isinstance(value, str) else _checked_text(value, _one(value, obj, f"the label {rule.key}"))
-                for value in rule.values
-            )
-            rules.append(replace(rule, values=tuple(text for text in texts if text is not None)))
+        rules = [_with_texts(rule, obj) for rule in reference.labels]
+        listed = list[Object]()
         with _naming(str(reference.gvk)):
-            listed = [target for namespace in namespaces for target in _present(reader).list(reference.gvk, namespace)]
+            for namespace in namespaces:
+                listed += _present(reader).list(reference.gvk, namespace)
         return [candidate for candidate in listed if all(_follows(rule, candidate) for rule in rules)]
 
     def named(name: JSON) -> JSON:
@@ -245,6 +242,17 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
     return [listed_name(name) for name in names] if isinstance(names, list) else named(names)
 
 
+def _with_texts(rule: LabelRule, obj: Object) -> LabelRule:
+    """Return the rule with the texts that its expressions give for a workload."""
+    texts = list[str]()
+    for value in rule.values:
+        if isinstance(value, str):
+            texts.append(value)
+        elif (text := _checked_text(value, _one(value, obj, f"the label {rule.key}"))) is not None:
+            texts.append(text)
+    return replace(rule, values=tuple(texts))
+
+
 @contextmanager
 def _naming(what: str) -> Iterator[None]:
     """Name what cannot be looked up."""
@@ -259,7 +267,8 @@ def _namespaces(reference: Reference, obj: Object) -> list[str]:
     if reference.namespace is None:
         return [namespace_of(obj)]
     value = _one(reference.namespace, obj, "namespaceExpression", f"; `[{reference.namespace.text}]` is a list")
-    return [_checked_text(reference.namespace, name) or "" for name in (value if isinstance(value, list) else [value])]
+    names = value if isinstance(value, list) else [value]
+    return [_checked_text(reference.namespace, name) or "" for name in names]
 
 
 def _first(reader: ReferenceReader, reference: Reference, namespaces: Sequence[str], name: str) -> Object | None:

@@ -30,14 +30,19 @@ class CustomKind:
         if not (isinstance(group, str) and isinstance(kind, str) and group and kind):
             raise DefinitionError(f"CRD {name}: spec.group and spec.names.kind have to be there")
         listed = get(spec, ("versions",))
-        versions = [entry for entry in listed if isinstance(get(entry, ("name",)), str)] if type(listed) is list else []
-        stored = (entry for entry in versions if entry.get("storage") is True)
-        entry = next(stored if version is None else (entry for entry in versions if entry["name"] == version), None)
-        if entry is None:
+        versions = list[Object]()
+        if type(listed) is list:
+            versions = [entry for entry in listed if isinstance(get(entry, ("name",)), str)]
+        if version is None:
+            matching = [entry for entry in versions if entry.get("storage") is True]
+        else:
+            matching = [entry for entry in versions if entry["name"] == version]
+        if not matching:
             version_text = "stored version" if version is None else f"version {version}"
             names = ", ".join(entry["name"] for entry in versions)
             others = f"it has {names}" if names else "apiextensions.k8s.io/v1 has a list spec.versions"
             raise DefinitionError(f"CRD {name} has no {version_text}; {others}")
+        entry = matching[0]
         schema = get(entry, ("schema", "openAPIV3Schema"))
         if not isinstance(schema, dict):
             raise DefinitionError(
@@ -140,9 +145,10 @@ def _texts(schema: Object) -> list[str] | None:
         return []
     limits: list[JSON] = [schema.get("enum"), *map(_texts, objects_in(schema.get("allOf")))]
     for name in ("anyOf", "oneOf"):
-        branches = [texts for texts in map(_texts, objects_in(schema.get(name))) if texts is not None]
-        if branches and len(branches) == len(objects_in(schema.get(name))):
-            limits += [list(chain(*branches))]
+        branches = [*map(_texts, objects_in(schema.get(name)))]
+        listed = [texts for texts in branches if texts is not None]
+        if listed and len(listed) == len(branches):
+            limits += [list(chain(*listed))]
     lists = [limit for limit in limits if isinstance(limit, list)]
     if not lists:
         return None

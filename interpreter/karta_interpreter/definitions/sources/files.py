@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
@@ -17,7 +18,7 @@ from karta_interpreter.definitions.sources.file_scan import list_files, name_of
 from karta_interpreter.definitions.sources.snapshot import Overrides, Quarantined, ServedDefinition, SourceDefinitions
 from karta_interpreter.languages.lua.customization import LoadedCustomization, load_customizations, merge
 from karta_interpreter.languages.lua.reading import without_linting
-from karta_interpreter.languages.lua.script import Scripts
+from karta_interpreter.languages.lua.script import Script, Scripts
 
 MAX_BYTES = 4 * 1024 * 1024
 """The largest file. The API server of a cluster stores objects up to 1.5 MiB."""
@@ -164,7 +165,7 @@ class DefinitionFile(WatchedFile[Loaded]):
 
     def _load(self, text: str) -> Iterable[Loaded]:
         documents = load_documents(text, name_of(self.path))
-        return [version for document in documents for version in document.versions]
+        return chain.from_iterable(document.versions for document in documents)
 
     def _unreadable(self, reason: str) -> Loaded:
         source = name_of(self.path)
@@ -220,20 +221,17 @@ class OverrideFile(WatchedFile[LoadedCustomization]):
         return bool(item.scripts)
 
     def _kept(self, loaded: tuple[LoadedCustomization, ...]) -> Iterator[LoadedCustomization]:
-        renewed = {
-            (customization.gvk, customization.name, script.operation)
-            for customization in loaded
-            for script in customization.scripts
-        }
+        renewed = set[tuple[GVK | None, str, str]]()
+        for new in loaded:
+            renewed.update((new.gvk, new.name, script.operation) for script in new.scripts)
         for old in self.served:
-            scripts = Scripts(
-                script
-                for script in old.scripts
-                if (old.gvk, old.name, script.operation) not in renewed
-                and any(_has_newer(new, script.operation, old) for new in loaded)
-            )
-            if scripts:
-                yield replace(old, scripts=scripts)
+            kept = list[Script]()
+            for script in old.scripts:
+                is_renewed = (old.gvk, old.name, script.operation) in renewed
+                if not is_renewed and any(_has_newer(new, script.operation, old) for new in loaded):
+                    kept.append(script)
+            if kept:
+                yield replace(old, scripts=Scripts(kept))
 
 
 def _has_newer(new: LoadedCustomization, operation: str, old: LoadedCustomization) -> bool:

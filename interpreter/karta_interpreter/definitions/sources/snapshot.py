@@ -111,17 +111,13 @@ class Selection:
 
     def findings(self, gvks: Collection[GVK]) -> Iterator[Finding]:
         """Yield a warning for each name that matches no kind of the sources."""
-        for flag, kind in [("--kinds", kind) for kind in self.kinds] + [("--without", kind) for kind in self.without]:
-            if any(_is_among(gvk, (kind,)) for gvk in gvks):
-                continue
-            of_group = {name for gvk in gvks if (name := _names(gvk)[2]).startswith(f"{kind}/")}
-            same_form = {name for gvk in gvks for name in _names(gvk) if _form(name) == _form(kind)}
-            alike = sorted(of_group or same_form or {_names(gvk)[2] for gvk in gvks})
-            own = kind.lower().replace(".", "/").split("/")[-1]
-            same = [name for name in alike if name.lower().split("/")[-1] == own]
-            is_list = not {*",;:| "}.isdisjoint(kind)
-            hint = SEVERAL_NAMES.format(flag) if is_list else did_you_mean(kind, same or alike)
-            yield warning("unknown-kind", (), f"{flag} {kind}: there is no definition for it", hint)
+        for flag, kinds in (("--kinds", self.kinds), ("--without", self.without)):
+            for kind in kinds:
+                if any(_is_among(gvk, (kind,)) for gvk in gvks):
+                    continue
+                is_list = not {*",;:| "}.isdisjoint(kind)
+                hint = SEVERAL_NAMES.format(flag) if is_list else did_you_mean(kind, _alike(kind, gvks))
+                yield warning("unknown-kind", (), f"{flag} {kind}: there is no definition for it", hint)
 
 
 EVERYTHING = Selection()
@@ -133,6 +129,20 @@ def _is_among(gvk: GVK, names: Iterable[str]) -> bool:
 
 def _names(gvk: GVK) -> tuple[str, str, str]:
     return gvk.kind, f"{gvk.api_version}/{gvk.kind}", f"{gvk.api_version}/{_ALL}"
+
+
+def _alike(kind: str, gvks: Iterable[GVK]) -> list[str]:
+    """Return the names of the same group or form as an unknown one, those with its last part if there are some."""
+    of_group, same_form, versions = set[str](), set[str](), set[str]()
+    for gvk in gvks:
+        names = _names(gvk)
+        versions.add(names[2])
+        if names[2].startswith(f"{kind}/"):
+            of_group.add(names[2])
+        same_form.update(name for name in names if _form(name) == _form(kind))
+    alike = sorted(of_group or same_form or versions)
+    own = kind.lower().replace(".", "/").split("/")[-1]
+    return [name for name in alike if name.lower().split("/")[-1] == own] or alike
 
 
 def _form(name: str) -> tuple[bool, bool]:
@@ -156,7 +166,9 @@ def combine(
     for layer in layers:
         quarantined += layer.quarantined
         gvks |= {entry.definition.gvk for entry in layer.entries}
-        for entry in (served_entry for served_entry in layer.entries if selection.takes(served_entry.definition.gvk)):
+        for entry in layer.entries:
+            if not selection.takes(entry.definition.gvk):
+                continue
             winner_layer, winner = entries.setdefault(entry.definition.gvk, (layer, entry))
             if winner is not entry:
                 findings.append(_hidden(winner, entry, same_layer=winner_layer is layer))
@@ -177,12 +189,14 @@ def combine(
     return Snapshot(served, broken, (*findings, *overrides.findings, *selection.findings(gvks)))
 
 
+def _named(entry: ServedDefinition, *, with_line: bool) -> str:
+    name = f"{entry.definition.name} from {entry.origin}"
+    return f"{name} (line {entry.line})" if with_line else name
+
+
 def _hidden(winner: ServedDefinition, loser: ServedDefinition, *, same_layer: bool) -> Finding:
-    is_one_file = winner.origin == loser.origin and winner.line and loser.line
-    hides, hidden = (
-        f"{entry.definition.name} from {entry.origin}" + (f" (line {entry.line})" if is_one_file else "")
-        for entry in (winner, loser)
-    )
+    is_one_file = winner.origin == loser.origin and bool(winner.line and loser.line)
+    hides, hidden = _named(winner, with_line=is_one_file), _named(loser, with_line=is_one_file)
     message = f"{loser.definition.gvk}: {hides} hides {hidden}"
     twice = error("duplicate-kind", (), message, "keep one definition per kind")
     finding = twice if same_layer else warning("shadowed-kind", (), message)

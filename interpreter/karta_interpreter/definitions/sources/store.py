@@ -111,7 +111,10 @@ class Store:
 
     def files(self, root: Path) -> Mapping[Path, DefinitionFile]:
         """Return the files of a folder as they were last read. The mapping is replaced, never changed."""
-        return next((folder.files for folder in self._folders if folder.root == root), {})
+        for folder in self._folders:
+            if folder.root == root:
+                return folder.files
+        return {}
 
     def takes(self, gvk: GVK) -> bool:
         """Return whether a kind is served if a source has it."""

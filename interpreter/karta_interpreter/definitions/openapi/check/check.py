@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from karta_interpreter.base.errors import QuerySyntaxError
@@ -68,13 +69,14 @@ def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Fi
     if not COUNTING_OPERATIONS.isdisjoint(answered):
         checked.unread(scale_path)
     projects = [source.strip().rpartition(" ")[0] for source in annotations.written_from.split(",")]
+    findings = list[Finding]()
     is_of_several = projects.count(projects[0]) > 1 or annotations.other_versions
-    return [
-        replace(finding, severity=Severity.WARNING)
-        if finding.rule == "crd-unknown-field" and is_of_several
-        else finding
-        for finding in checked.findings
-    ]
+    for finding in checked.findings:
+        if finding.rule == "crd-unknown-field" and is_of_several:
+            findings.append(replace(finding, severity=Severity.WARNING))
+        else:
+            findings.append(finding)
+    return findings
 
 
 def places_read(karta: KartaResource, schema: Object) -> frozenset[str]:
@@ -206,9 +208,10 @@ class _Checked:
             names = (conditions.type_field_name, conditions.status_field_name)
             shapes = self.quiet(conditions.path)
             self._conditions((*ROOT_STATUS, "conditionsDefinition", "path"), conditions.path, shapes, names)
-            entries = [element for shape in shapes for element in shape.each()]
+            entries = [*chain.from_iterable(shape.each() for shape in shapes)]
             types, statuses = (
-                listed_values(tuple(shape for entry in entries for shape in entry.field(name) or ())) for name in names
+                listed_values(tuple(chain.from_iterable(entry.field(name) or () for entry in entries)))
+                for name in names
             )
         for status in MATCHING_ORDER:
             for index, matcher in enumerate(getattr(definition.status_mappings, status.lower())):
@@ -268,14 +271,13 @@ class _Checked:
                 continue
             shapes = self.expression(annotation_path(query.annotation), query.text, expected, inputs)
             for name in CONTAINER_LISTS if query.annotation == "added-containers" else ():
-                lists = tuple(
-                    replace(part, at=part.at or name)
-                    for shape in shapes
-                    if "object" in shape.types
-                    for part in shape.field(name) or ()
-                    if part != NULL
-                )
-                self._compare(annotation_path(query.annotation), query.text, lists, LIST, f"write {name}: [{{…}}]")
+                lists = list[Shape]()
+                for shape in shapes:
+                    if "object" in shape.types:
+                        parts = shape.field(name) or ()
+                        lists += [replace(part, at=part.at or name) for part in parts if part != NULL]
+                hint = f"write {name}: [{{…}}]"
+                self._compare(annotation_path(query.annotation), query.text, tuple(lists), LIST, hint)
         for state in annotations.state:
             self.expression(annotation_path("state"), field_text(state.status))
         for pattern, rule in annotations.aggregate.items():

@@ -51,13 +51,8 @@ def outputs(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa
         case ast.Alternative(left, right):
             shapes = outputs(left, inputs, scope)
             _check_default(shapes, right, scope)
-            # What has a list as its default is a list.
-            shapes = tuple(
-                replace(shape, schema={"type": "array"})
-                if isinstance(right, ast.Array) and not shape.is_known
-                else shape
-                for shape in shapes
-            )
+            if isinstance(right, ast.Array):
+                shapes = tuple(map(_listed, shapes))
             return unique((shapes, outputs(right, inputs, scope)))
         case ast.Binary(_, left, right):
             return _operation(node, outputs(left, inputs, scope), outputs(right, inputs, scope), scope)
@@ -67,8 +62,8 @@ def outputs(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa
         case ast.If(branches, otherwise):
             for condition, _ in branches:
                 outputs(condition, inputs, scope)
-            otherwise = otherwise or ast.Identity()
-            return unique(outputs(result, inputs, scope) for result in (otherwise, *(then for _, then in branches)))
+            results = [otherwise or ast.Identity(), *(then for _, then in branches)]
+            return unique(outputs(result, inputs, scope) for result in results)
         case ast.Variable(name):
             return scope.variables.get(name, (ANY,))
         case ast.Bind(source, (ast.VariablePattern(name),), body):
@@ -86,6 +81,11 @@ def outputs(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa
         case _:
             return _read_or_made(node, inputs, scope)
     return (ANY,)
+
+
+def _listed(shape: Shape) -> Shape:
+    """Return the shape of a value whose default is a list, which then is a list."""
+    return shape if shape.is_known else replace(shape, schema={"type": "array"})
 
 
 def _read_or_made(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  # noqa: C901, PLR0911 - one case each
@@ -113,9 +113,14 @@ def _read_or_made(node: ast.Node, inputs: Shapes, scope: TypeScope) -> Shapes:  
             return (_made(entries, inputs, scope),)
         case ast.Text() | ast.Format() | ast.Negate() | ast.Assign() | ast.Slice():
             outputs_of_children = [outputs(child, inputs, scope) for child in children(node)]
-            if isinstance(node, ast.Slice):
-                return outputs_of_children[0]
-            return inputs if isinstance(node, ast.Assign) else (NUMBER if isinstance(node, ast.Negate) else TEXT,)
+            match node:
+                case ast.Slice():
+                    return outputs_of_children[0]
+                case ast.Assign():
+                    return inputs
+                case ast.Negate():
+                    return (NUMBER,)
+            return (TEXT,)
     return (ANY,)
 
 
@@ -123,29 +128,46 @@ def _fields(shapes: Shapes, name: str, node: ast.Node, key: ast.Node, scope: Typ
     """Return the shapes of a field. It is a contradiction only if none of the objects can have the field."""
     field_shapes: list[Shapes] = []
     wrong: list[Finding] = []
-    for shape in (candidate for candidate in shapes if candidate != NULL):
-        below = shape.field(name) if "object" in shape.types or not shape.is_known else None
+    for shape in shapes:
+        if shape == NULL:
+            continue
+        below = None
+        if "object" in shape.types or not shape.is_known:
+            below = shape.field(name)
         if below is not None:
             field_shapes.append(below)
         elif "object" not in shape.types:
-            entries = f"for each entry: {shape.at}[].{name}, for the first: {shape.at}[0].{name}"
-            better = f"the number of entries: {shape.at} | length" if name in ("length", "size") else entries
-            hint = better if "array" in shape.types and shape.at else ""
-            if shape.at.startswith((".metadata.labels.", ".metadata.annotations.")):
-                hint = f'a name with dots has quotes: {".".join(shape.at.split(".")[:3])}["example.io/name"]'
+            hint = _instead_of_field(shape, name)
             wrong.append(_wrong_type(shape, f"`.{name}` reads an object", node.span, scope, hint))
         else:
             at = "" if shape.at == "." else shape.at
             message = f"{scope.schema} has no field {at}.{name}"
-            hint = (
-                'the pods of a component have a label: `.metadata.labels["KEY"]`'
-                if at == ".spec" and scope.schema == "a pod" and not closest(name, shape.fields)
-                else did_you_mean(name, shape.fields)
-                if at or scope.schema == "a pod" or closest(name, shape.fields)
-                else within(shape, name)
-            )
-            wrong.append(error("crd-unknown-field", (), message, hint, span=key.span if key.span.end else node.span))
+            span = key.span if key.span.end else node.span
+            wrong.append(error("crd-unknown-field", (), message, _other_field(shape, name, scope), span=span))
     return _unless(field_shapes, wrong, scope)
+
+
+def _instead_of_field(shape: Shape, name: str) -> str:
+    """Return how to read a value that is no object."""
+    if shape.at.startswith((".metadata.labels.", ".metadata.annotations.")):
+        return f'a name with dots has quotes: {".".join(shape.at.split(".")[:3])}["example.io/name"]'
+    if "array" not in shape.types or not shape.at:
+        return ""
+    if name in ("length", "size"):
+        return f"the number of entries: {shape.at} | length"
+    return f"for each entry: {shape.at}[].{name}, for the first: {shape.at}[0].{name}"
+
+
+def _other_field(shape: Shape, name: str, scope: TypeScope) -> str:
+    """Return which field an object has instead."""
+    is_of_pod = scope.schema == "a pod"
+    if closest(name, shape.fields):
+        return did_you_mean(name, shape.fields)
+    if shape.at == ".spec" and is_of_pod:
+        return 'the pods of a component have a label: `.metadata.labels["KEY"]`'
+    if shape.at not in ("", ".") or is_of_pod:
+        return did_you_mean(name, shape.fields)
+    return within(shape, name)
 
 
 def _elements(shapes: Shapes, wants: str, types: Sequence[str], node: ast.Node, scope: TypeScope) -> Shapes:
@@ -176,15 +198,20 @@ def _made(entries: Iterable[ast.Entry], inputs: Shapes, scope: TypeScope) -> Sha
         match entry.key:
             case ast.Literal(str() as name):
                 members[name] = value
-                for amount in (entry.value, getattr(entry.value, "right", None)) if name in _AMOUNTS else ():
-                    texts = _texts_of(amount)
-                    if texts and not any(map(QUANTITY.fullmatch, texts)):
-                        message = f'"{texts[0]}" is not a quantity such as 100m, 1.5 or 2Gi'
-                        scope.add(error(WRONG_TYPE, (), message, "its units are k, M, G, Ki, Mi, Gi and m"))
+                if name in _AMOUNTS:
+                    _check_amount(entry.value, scope)
+                    _check_amount(getattr(entry.value, "right", None), scope)
             case key:
                 outputs(key, inputs, scope)
                 is_named = False
     return object_of(members) if is_named else Shape({"type": "object"})
+
+
+def _check_amount(amount: ast.Node | None, scope: TypeScope) -> None:
+    texts = _texts_of(amount)
+    if texts and not any(map(QUANTITY.fullmatch, texts)):
+        message = f'"{texts[0]}" is not a quantity such as 100m, 1.5 or 2Gi'
+        scope.add(error(WRONG_TYPE, (), message, "its units are k, M, G, Ki, Mi, Gi and m"))
 
 
 def _texts_of(amount: ast.Node | None) -> list[str]:
@@ -193,7 +220,11 @@ def _texts_of(amount: ast.Node | None) -> list[str]:
         case ast.Literal(str() as text):
             return [text]
         case ast.Text(parts, None):
-            return ["".join(part if isinstance(part, str) else value for part in parts) for value in ("1", "1G")]
+            number, amount_with_unit = "", ""
+            for part in parts:
+                number += part if isinstance(part, str) else "1"
+                amount_with_unit += part if isinstance(part, str) else "1G"
+            return [number, amount_with_unit]
         case ast.Binary("+", _, ast.Literal(str() as unit)):
             return [f"1{unit}", f"1G{unit}"]
     return []
@@ -207,6 +238,13 @@ _RESULTS: Final[Mapping[OutputKind, Shape]] = {
 }
 
 
+def _instead_of(name: str, inputs: Shapes) -> str:
+    """Return what to write where a function does not read its inputs."""
+    if BOOLEAN in inputs:
+        return _OF_OPERATOR
+    return _OF_ENTRIES if TEXT in _READ[name][:1] else ""
+
+
 def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:
     match node:
         case ast.FunctionCall("has", (ast.Literal(str() as field) as key,)):
@@ -216,27 +254,30 @@ def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:
         case ast.FunctionCall("error", ()):
             return ()
         case ast.FunctionCall(name) if _are_apart(inputs, _READ.get(name, ())):
-            hint = _OF_OPERATOR if BOOLEAN in inputs else _OF_ENTRIES if TEXT in _READ[name][:1] else ""
-            scope.add(_wrong_type(inputs[0], f"`{name}` does not read it", node.span, scope, hint))
+            scope.add(_wrong_type(inputs[0], f"`{name}` does not read it", node.span, scope, _instead_of(name, inputs)))
     function = function_of(node)
     if function is None:
         return (ANY,)
     if callable(function.code):
         return outputs(function.code(*node.arguments), inputs, scope)
-    elements = (
-        _elements(inputs, f"`{node.name}` reads a list or an object", _CONTAINERS, ast.Identity(), scope)
-        if function.arguments[:1] == (Argument.EACH,) or function.result in _OF_ELEMENTS
-        else inputs
-    )
+    elements = inputs
+    if function.arguments[:1] == (Argument.EACH,) or function.result in _OF_ELEMENTS:
+        wants = f"`{node.name}` reads a list or an object"
+        elements = _elements(inputs, wants, _CONTAINERS, ast.Identity(), scope)
     last = elements
     for argument, kind in zip(node.arguments, function.arguments, strict=True):
         if kind is not Argument.SINGLE:  # it is about the matches of a pattern
             last = outputs(argument, last if kind is Argument.EACH else inputs, scope)
+    _check_search(node, inputs, last, scope)
+    return _result(function.result, inputs, elements, last)
+
+
+def _check_search(node: ast.FunctionCall, inputs: Shapes, last: Shapes, scope: TypeScope) -> None:
+    """Find a search for what no value equals or contains."""
     if node.name == "IN" and len(node.arguments) == 1:
         _compared(inputs, last, node.arguments[0], "==", scope)
     elif node.name == "contains" and _are_apart(inputs, last):
         scope.add(_wrong_type(inputs[0], f"never contains {last[0].noun}", node.span, scope, _OF_ENTRIES))
-    return _result(function.result, inputs, elements, last)
 
 
 def _result(result: OutputKind, inputs: Shapes, elements: Shapes, last: Shapes) -> Shapes:  # noqa: PLR0911 - one case each
@@ -305,37 +346,53 @@ def _operation(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope
     if operator == "+" and all(shape.types == {"string"} for shape in both):
         return (TEXT,)
     lists = [shape for shape in both if shape.types == {"array"}]
-    if operator == "+" and lists:
-        joined = list_of(unique(shape.each() for shape in lists))
-        return (joined,) if all(shape in (*lists, NULL) for shape in both) else (joined, ANY)
     objects = [shape for shape in both if shape.types == {"object"} and shape.fields]
-    if operator in ("+", "*") and objects:
-        names = dict.fromkeys(name for shape in objects for name in shape.fields)
-        merged = object_of({name: unique(shape.field(name) or () for shape in objects) for name in names})
-        return (merged,) if all(shape in (*objects, NULL) for shape in both) else (merged, ANY)
-    return (ANY,)
+    if operator == "+" and lists:
+        joined, alike = list_of(unique(shape.each() for shape in lists)), lists
+    elif operator in ("+", "*") and objects:
+        joined, alike = _merged(objects), objects
+    else:
+        return (ANY,)
+    return (joined,) if all(shape in (*alike, NULL) for shape in both) else (joined, ANY)
+
+
+def _merged(objects: Sequence[Shape]) -> Shape:
+    """Return the shape of an object with the fields of several."""
+    names = dict.fromkeys(chain.from_iterable(shape.fields for shape in objects))
+    members = dict[str, Shapes]()
+    for name in names:
+        members[name] = unique(shape.field(name) or () for shape in objects)
+    return object_of(members)
 
 
 def _operands(node: ast.Binary, lefts: Shapes, rights: Shapes, scope: TypeScope) -> None:
     takes, operands = _ALIKE.get(node.operator, frozenset()), (*lefts, *rights)
-    # jq repeats a text as many times as a number says.
-    repeated = {"number", "string"} if node.operator == "*" else {""}
-    pairs = ((_kinds(left), _kinds(right)) for left, right in product(lefts, rights))
-    is_possible = any(ours & theirs & takes or repeated <= ours | theirs for ours, theirs in pairs)
-    if takes and lefts and rights and not is_possible and all(shape.is_known and shape != NULL for shape in operands):
-        wrong, other = (lefts[0], rights[0]) if _kinds(rights[0]) == {"number"} else (rights[0], lefts[0])
+    are_known = all(shape.is_known and shape != NULL for shape in operands)
+    is_possible = any(_go_together(node.operator, *pair) for pair in product(lefts, rights))
+    if takes and lefts and rights and are_known and not is_possible:
+        wrong, other = rights[0], lefts[0]
+        if _kinds(wrong) == {"number"}:
+            wrong, other = other, wrong
         wants = f"`{node.operator}` has {other.noun} next to it"
         hint = f"`{node.operator}` takes two {' or two '.join(noun for kind, noun in _NOUNS.items() if kind in takes)}"
         scope.add(_wrong_type(wrong, wants, node.span, scope, hint))
-    elif node.operator == "*" and not is_merge(node) and {"object"} == {kind for at in operands for kind in _kinds(at)}:
+    elif node.operator == "*" and not is_merge(node) and {"object"} == frozenset().union(*map(_kinds, operands)):
         message = "`*` multiplies numbers, and merges objects only where the form of a side is that of an object"
         scope.add(warning(WRONG_TYPE, (), message, "write `{}` in front: `{} * A * B`", span=node.span))
+
+
+def _go_together(operator: str, left: Shape, right: Shape) -> bool:
+    """Return whether an operator takes two values."""
+    ours, theirs = _kinds(left), _kinds(right)
+    # jq repeats a text as many times as a number says.
+    is_repeated = operator == "*" and {"number", "string"} <= ours | theirs
+    return is_repeated or bool(ours & theirs & _ALIKE.get(operator, frozenset()))
 
 
 def _check_default(shapes: Shapes, default: ast.Node, scope: TypeScope) -> None:
     """Find a text that stands for an absent number, or a number that stands for an absent text."""
     typed, value = [shape for shape in shapes if shape != NULL], getattr(default, "value", None)
-    is_one_type = {kind for shape in typed for kind in _kinds(shape)} in ({"number"}, {"string"})
+    is_one_type = frozenset[str]().union(*map(_kinds, typed)) in ({"number"}, {"string"})
     if isinstance(value, str | int | float) and is_one_type and _are_apart(typed, (literal(value),)):
         shown = f"{typed[0].at or 'this'} is {typed[0].noun} in {scope.schema}"
         message, hint = f"{shown}, and its default is {literal(value).noun}", f"write {typed[0].noun} behind `//`"
@@ -346,11 +403,13 @@ def _compared(shapes: Shapes, others: Shapes, node: ast.Node, operator: str, sco
     """Find literals that no value can equal, or whose types alone decide the order."""
     typed = [shape for shape in shapes if shape != NULL]
     # null and "" are compared with an absent value, whatever the schema lists.
-    others = others if isinstance(node, ast.Literal | ast.Comma | ast.Array) else ()
-    made = [shape for shape in others if shape not in (NULL, literal(""))]
-    words = [word for shape in made if not shape.at for word in shape.values]
-    listed = listed_values(shapes)
-    never = [word for word in words if listed and word not in listed]
+    made = list[Shape]()
+    if isinstance(node, ast.Literal | ast.Comma | ast.Array):
+        made = [shape for shape in others if shape not in (NULL, literal(""))]
+    listed, never = listed_values(shapes), list[str]()
+    for shape in made:
+        if listed and not shape.at:
+            never += [word for word in shape.values if word not in listed]
     if never:
         message = f'{typed[0].at or "this"} is never "{never[0]}" in {scope.schema}'
         hint = did_you_mean(never[0], listed)
@@ -358,18 +417,17 @@ def _compared(shapes: Shapes, others: Shapes, node: ast.Node, operator: str, sco
     elif _are_apart(typed, made):
         outcome = "never equals" if operator in ("==", "!=") else f"`{operator}` decides by the types alone next to"
         message = f"{typed[0].at or 'this'} is {typed[0].noun} in {scope.schema}, and {outcome} {made[0].noun}"
-        one_of = 'one of several values is written `path | IN("a", "b")`'
-        better = (
-            "compare the number of its entries: `(… | length)`"
-            if "array" in typed[0].types and "integer" in made[0].types
-            else f"compare it with {typed[0].noun}"
-        )
-        scope.add(warning(WRONG_TYPE, (), message, one_of if isinstance(node, ast.Array) else better, span=node.span))
+        hint = f"compare it with {typed[0].noun}"
+        if isinstance(node, ast.Array):
+            hint = 'one of several values is written `path | IN("a", "b")`'
+        elif "array" in typed[0].types and "integer" in made[0].types:
+            hint = "compare the number of its entries: `(… | length)`"
+        scope.add(warning(WRONG_TYPE, (), message, hint, span=node.span))
 
 
 def _are_apart(shapes: Sequence[Shape], others: Sequence[Shape]) -> bool:
     """Return whether there are two sides, and no type of one is a type of the other."""
-    kinds, other_kinds = (frozenset(chain(*map(_kinds, side))) for side in (shapes, others))
+    kinds, other_kinds = frozenset(chain(*map(_kinds, shapes))), frozenset(chain(*map(_kinds, others)))
     return bool(shapes and others and not kinds & other_kinds) and all(shape.is_known for shape in (*shapes, *others))
 
 
@@ -381,4 +439,4 @@ def _kinds(shape: Shape) -> frozenset[str]:
 def listed_values(shapes: Shapes) -> list[str]:
     """Return all texts that a value may be, none if it may be any text."""
     listed = [shape.values for shape in shapes if shape != NULL]
-    return [value for values in listed for value in values] if all(listed) else []
+    return [*chain.from_iterable(listed)] if all(listed) else []
