@@ -12,9 +12,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+import yaml
+
 from karta_interpreter.engine.suites.comparison import SILENT
 
 CHANGELOG = Path("CHANGELOG.md")
+NAMES: Final = "tests/catalogue/component-names.yaml"
 _BEGIN, _END = "<!-- answers: begin -->", "<!-- answers: end -->"
 _UNRELEASED = "## [Unreleased]\n"
 _LONGEST: Final = 160
@@ -61,6 +64,32 @@ def notes(changes: list[dict[str, Any]]) -> Iterator[str]:
         example = f"{_text(first['name'])}: {_example(first['differences'][0])}"
         known = f" {first['known']}" if first.get("known") else ""
         yield f"- {_text('{} {}, {}'.format(*subject))}: {number}, such as {example}.{known}\n"
+
+
+def renamed(before: dict[str, dict[str, str]], after: dict[str, dict[str, str]]) -> Iterator[str]:
+    """Yield an item of a list for each kind of whose objects components have other names, with the first one.
+
+    >>> print(*renamed({"v1/Pod": {"a": "pod"}}, {"v1/Pod": {"a": "main", "b": "main"}}), end="")
+    - v1/Pod, names of components: 1 object, such as a: `pod` → `main`.
+    """
+    for kind, names in before.items():
+        present = after.get(kind, {})
+        changed = [case for case, name in names.items() if present.get(case, name) != name]
+        if changed:
+            case, number = changed[0], "1 object" if len(changed) == 1 else f"{len(changed)} objects"
+            example = f"{_text(case)}: {_code(names[case])} → {_code(present[case])}"
+            yield f"- {_text(kind)}, names of components: {number}, such as {example}.\n"
+
+
+def _component_names(revision: str) -> dict[str, dict[str, str]]:
+    """Return the names of components at a revision, none before they were in a file."""
+    done = subprocess.run(  # noqa: S603 - our own repository
+        ["git", "show", f"{revision}:{NAMES}"],  # noqa: S607
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    return yaml.safe_load(done.stdout) or {}
 
 
 def _subject(change: dict[str, Any]) -> tuple[str, str, str]:
@@ -115,7 +144,8 @@ def main() -> None:
         )
     if done.returncode not in (0, 1) or not done.stdout:
         raise SystemExit(done.returncode)
-    changes = "".join(notes(json.loads(done.stdout)))
+    present = yaml.safe_load(Path(NAMES).read_text(encoding="utf-8"))
+    changes = "".join([*renamed(_component_names(revision), present), *notes(json.loads(done.stdout))])
     CHANGELOG.write_text(with_answers(CHANGELOG.read_text(encoding="utf-8"), revision, changes), encoding="utf-8")
 
 
