@@ -131,11 +131,9 @@ def pod_templates(
             if isinstance(error, QueryAbsentError) or isinstance(error.__cause__, QueryAbsentError):
                 continue
             raise
-        yield from (
-            (component, position, template)
-            for position, template in enumerate(with_added(definition, component, obj, own_templates))
-            if template is not None
-        )
+        for position, template in enumerate(with_added(definition, component, obj, own_templates)):
+            if template is not None:
+                yield component, position, template
 
 
 def scale_locations(definition: Definition, obj: Object) -> tuple[ScaleLocation, ...]:
@@ -161,7 +159,9 @@ def leaves_count_unset(definition: Definition, obj: Object) -> bool:
     ]
     for component, _, own_templates in _parts(unsure, obj):
         places = _Places(component, obj)
-        for position in (position for position, template in enumerate(own_templates) if template is not None):
+        for position, template in enumerate(own_templates):
+            if template is None:
+                continue
             location = places.at("replicas", position) or places.at("min_replicas", position)
             if location is not None and location.raw(obj) is None:
                 return True

@@ -256,11 +256,11 @@ def _counterpart(path: Path, source: Path) -> Path:
     """
     if len(path) == len(source) and path[-1:] == source[-1:]:
         return path
-    ours = dict(enumerate(path))
-    return tuple(
-        ours[depth] if isinstance(step, int) and isinstance(ours.get(depth), int) else step
-        for depth, step in enumerate(source)
-    )
+    target = list(source)
+    for depth, (ours, theirs) in enumerate(zip(path, source, strict=False)):
+        if isinstance(theirs, int) and isinstance(ours, int):
+            target[depth] = ours
+    return tuple(target)
 
 
 def _leaves_unset(desired: Object, location: Location, target: Path) -> bool:
@@ -273,9 +273,9 @@ def _pairs(scale: ScaleLocation, member: ScaleLocation | None) -> Iterator[tuple
     """Yield the places with the same meaning in both objects. If there are replicas, bounds do not count."""
     if member is None:
         return
-    bounds = [(scale.minimum, member.minimum), (scale.maximum, member.maximum)]
-    yield from (
-        (location, source)
-        for location, source in (bounds if scale.replicas is None else [(scale.replicas, member.replicas)])
-        if location is not None and source is not None
-    )
+    pairs = [(scale.replicas, member.replicas)]
+    if scale.replicas is None:
+        pairs = [(scale.minimum, member.minimum), (scale.maximum, member.maximum)]
+    for location, source in pairs:
+        if location is not None and source is not None:
+            yield location, source

@@ -27,12 +27,10 @@ def judge_status(definition: Definition, evidence: Evidence) -> Iterator[Judgeme
     items = tuple(StatusItem(cluster, status, health="Healthy") for cluster in ("a", "b"))
     call = Call(Operation.AGGREGATE_STATUS, template, items=items)
     merged = interpret(definition, call, reader=evidence.reader)["aggregatedStatus"].get("status") or {}
-    yield from (
-        Judgement(Question.STATUS, Verdict.DIFFERS, f"a merged status lacks .status.{name}", "", _FIELD)
-        for name in sorted(evidence.object["status"].keys() - merged.keys() - {"observedGeneration"})
-        if evidence.object["status"][name] not in (None, {}, [])
-        and definition.annotations.aggregate.get(("status", name)) not in OF_NO_CLUSTER
-    )
+    for name in sorted(evidence.object["status"].keys() - merged.keys() - {"observedGeneration"}):
+        is_kept = definition.annotations.aggregate.get(("status", name)) not in OF_NO_CLUSTER
+        if is_kept and evidence.object["status"][name] not in (None, {}, []):
+            yield Judgement(Question.STATUS, Verdict.DIFFERS, f"a merged status lacks .status.{name}", "", _FIELD)
 
 
 def judge_crd(definition: Definition, crd: Object) -> Iterator[Judgement]:

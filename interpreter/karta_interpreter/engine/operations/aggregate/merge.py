@@ -7,6 +7,7 @@ annotation precedes them.
 import json
 from collections.abc import Sequence
 from functools import cache, partial
+from itertools import chain
 from typing import NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError
@@ -68,9 +69,9 @@ class Merging:
             return reduce_times(str(path[-1]), values, is_complete=is_everywhere)
         # Text, a generation, or several types. A cluster without the field does not agree, and may be the worst.
         is_agreed = is_everywhere and len(kinds) == 1 and all(value == values[0] for value in values)
-        worst = (
-            0 if is_agreed else min(range(len(candidates)), key=lambda position: candidates[position].report.severity)
-        )
+        worst = 0
+        if not is_agreed:
+            worst = min(range(len(candidates)), key=lambda position: candidates[position].report.severity)
         return present[worst].value if worst in present else None
 
     def _ruled(self, path: PathPattern, present: Sequence[MemberPart]) -> JSON:
@@ -118,22 +119,21 @@ class Merging:
 
     def _held(self, lists: Sequence[MemberPart]) -> list[MemberPart]:
         """Return the conditions that hold for the whole, as True ones do, and the conditions that are not mapped."""
-        true = [
-            MemberPart(
-                member.report,
-                [{"type": name, "status": "True"} for name in map(self._mapped_type, member.value) if name],
-            )
-            for member in lists
-        ]
+        true, kept = list[MemberPart](), list[MemberPart]()
+        for member in lists:
+            names = filter(None, map(self._mapped_type, member.value))
+            true.append(MemberPart(member.report, [{"type": name, "status": "True"} for name in names]))
         held = {"", *(condition["type"] for condition in _conditions(self._polarity, true))}
-        return [
-            MemberPart(member.report, [condition for condition in member.value if self._mapped_type(condition) in held])
-            for member in lists
-        ]
+        for member in lists:
+            conditions = [condition for condition in member.value if self._mapped_type(condition) in held]
+            kept.append(MemberPart(member.report, conditions))
+        return kept
 
     def _mapped_type(self, condition: JSON) -> str:
         name = condition.get("type") if isinstance(condition, dict) else None
-        return name if isinstance(name, str) and self._polarity.means(name) else ""
+        if isinstance(name, str) and self._polarity.means(name):
+            return name
+        return ""
 
 
 def _present(parts: Sequence[MemberPart]) -> dict[str, Present]:
@@ -176,7 +176,7 @@ class Polarity:
         self._completes_by_expression = any(not matcher.conditions and not matcher.phase for matcher in completed)
         self._meanings: dict[tuple[str, JSON], set[Status]] = {}
         for status, matchers in mappings.items():
-            for condition in (condition for matcher in matchers for condition in matcher.conditions):
+            for condition in chain.from_iterable(matcher.conditions for matcher in matchers):
                 # Under None by the type only. A matcher without a status takes any, and is read as the usual "True".
                 for value in (None, condition.status or "True"):
                     self._meanings.setdefault((condition.type, value), set()).add(status)
@@ -219,16 +219,13 @@ def _conditions(polarity: Polarity, parts: Sequence[MemberPart]) -> list[JSON]:
         for condition in filter(None, member.value):
             by_type.setdefault(condition["type"], {})[position] = MemberPart(member.report, condition)
     counted = cache(partial(_counted, reports))
-    merged = (
-        _condition(
-            polarity,
-            name,
-            present,
-            counted(polarity.may_complete(name), not polarity.means(name).isdisjoint(UNTIL_THE_END)),
-        )
-        for name, present in by_type.items()
-    )
-    return [condition for condition in merged if condition is not None]
+    merged = list[JSON]()
+    for name, present in by_type.items():
+        ends = not polarity.means(name).isdisjoint(UNTIL_THE_END)
+        condition = _condition(polarity, name, present, counted(polarity.may_complete(name), ends))
+        if condition is not None:
+            merged.append(condition)
+    return merged
 
 
 class _Counted(NamedTuple):
@@ -257,11 +254,16 @@ def _condition(polarity: Polarity, name: str, present: Present, counted: _Counte
     contributing = [member for member in parts if member.value["status"] == status]
     worst = min(contributing, key=_worst_first).value
     # The message names its clusters so that a user knows where to look. There is one condition for all of them.
-    texts = [(member.report.cluster, member.value.get("message")) for member in contributing]
-    message = "; ".join(f"{cluster}: {text}" if text and isinstance(text, str) else cluster for cluster, text in texts)
-    condition = {**worst, "message": message[:_LONGEST_MESSAGE]}
-    for key in dict.fromkeys(key for member in contributing for key, value in member.value.items() if is_time(value)):
-        condition[key] = latest([time for member in contributing if is_time(time := member.value.get(key))])
+    texts, times = list[str](), dict[str, list[JSON]]()
+    for member in contributing:
+        text = member.value.get("message")
+        texts.append(f"{member.report.cluster}: {text}" if text and isinstance(text, str) else member.report.cluster)
+        for key, value in member.value.items():
+            if is_time(value):
+                times.setdefault(key, []).append(value)
+    condition = {**worst, "message": "; ".join(texts)[:_LONGEST_MESSAGE]}
+    for key, values in times.items():
+        condition[key] = latest(values)
     return condition
 
 
