@@ -1,0 +1,109 @@
+"""The pod groups of definitions next to those that operators make themselves, on recorded pods.
+
+The rules are those of the operators' sources:
+
+- Volcano: volcano-sh/volcano ed72c7c, pkg/controllers/job/job_controller_actions.go
+- LeaderWorkerSet with gang scheduling: kubernetes-sigs/lws 00c6fd7, pkg/schedulerprovider/volcano_provider.go
+- KubeRay with Volcano: ray-project/kuberay feeaf72, ray-operator/controllers/ray: batchscheduler/volcano, utils/util.go
+- Trainer with coscheduling: kubeflow/trainer 03b37bb, pkg/runtime/framework/plugins/coscheduling/coscheduling.go
+
+Grove makes its PodGangs only with its own scheduler, and nothing is recorded of it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from karta_interpreter import Karta
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.cli.saved import read_about
+from karta_interpreter.engine.verification import Evidence
+from karta_interpreter.engine.workload import Workload
+from tests.support.recorded import FOLDER, state_of, states_of
+from tests.support.rows import rows
+
+pytestmark = pytest.mark.catalogue
+
+Minimums = Mapping[str, int]
+"""The minimum of each group by a name of the test."""
+
+
+def _of_volcano_job(obj: Any, _: list[Any]) -> Minimums:
+    return {"": obj["spec"]["minAvailable"]}
+
+
+def _of_leader_worker_set(obj: Any, pods: list[Any]) -> Minimums:
+    leaders = Counter(pod["metadata"]["labels"]["leaderworkerset.sigs.k8s.io/group-index"] for pod in pods)
+    is_leader_first = obj["spec"].get("startupPolicy") == "LeaderReady"
+    return dict.fromkeys(leaders, 1 if is_leader_first else obj["spec"]["leaderWorkerTemplate"].get("size", 1))
+
+
+def _of_ray_cluster(obj: Any, _: list[Any]) -> Minimums:
+    workers = 0
+    for group in obj["spec"].get("workerGroupSpecs", ()):
+        least, most = group.get("minReplicas", 0), group.get("maxReplicas", 2**31 - 1)
+        is_autoscaled = obj["spec"].get("enableInTreeAutoscaling")
+        wanted = least if is_autoscaled else max(least, min(group.get("replicas", 0), most))
+        workers += 0 if group.get("suspend") else wanted * group.get("numOfHosts", 1)
+    return {"": 1 + workers}
+
+
+def _of_train_job(_: Any, pods: list[Any]) -> Minimums:
+    return {"": len(pods)}
+
+
+def _states(folder: str, kind: str) -> list[tuple[Evidence, list[Object]]]:
+    """Return the state with most pods of each case, and the objects that its definition looks up."""
+    references = read_about(FOLDER / folder).references
+    largest: dict[str, Evidence] = {}
+    for evidence in states_of(FOLDER / folder):
+        case = state_of(evidence).partition(".")[0]
+        has_more = case not in largest or len(evidence.own) > len(largest[case].own)
+        if evidence.object["kind"] == kind and evidence.own and has_more:
+            largest[case] = evidence
+    return [
+        (evidence, [one for one in references if one["metadata"].get("namespace") in (None, state_of(evidence))])
+        for evidence in largest.values()
+    ]
+
+
+@rows(
+    ("folder", "kind", "made", "differing"),
+    [
+        pytest.param(
+            "volcano",
+            "Job",
+            _of_volcano_job,
+            # minAvailable is one number for the whole job, and the minimum of a Karta is one of each component.
+            {"volcano-depends", "volcano-min-available", "volcano-partitions", "volcano-zero"},
+            id="a Volcano Job",
+        ),
+        pytest.param(
+            "lws",
+            "LeaderWorkerSet",
+            _of_leader_worker_set,
+            # The leader alone is placed first. Its group still asks for the resources of all.
+            {"lws-leader-ready"},
+            id="a LeaderWorkerSet",
+        ),
+        pytest.param("kuberay", "RayCluster", _of_ray_cluster, set(), id="a RayCluster"),
+        pytest.param("trainer", "TrainJob", _of_train_job, set(), id="a TrainJob"),
+    ],
+)
+def test_groups_are_those_of_the_operator(
+    folder: str, kind: str, made: Callable[[Any, list[Any]], Minimums], differing: set[str]
+) -> None:
+    different, states = {}, _states(folder, kind)
+    for evidence, references in states:
+        workload = Workload(Karta.for_object(evidence.object), evidence.object).with_references(references)
+        groups = workload.pod_groups(evidence.own)
+        minimums = made(evidence.object, list(evidence.own))
+        assert len(groups) == len(minimums), state_of(evidence)
+        assert sum(len(group.pods) for group in groups) == len(evidence.own)
+        ours = sorted(group.minimum for group in groups)
+        if ours != sorted(minimums.values()):
+            different[state_of(evidence).partition(".")[0]] = ours, minimums
+    assert len(states) >= 10
+    assert different.keys() == differing, different
