@@ -169,8 +169,6 @@ SEVERAL_NAMES: Final = "write {} in front of each name, or spaces between names 
 _ALIKE = 0.71
 _ALIKE_WORDS = 0.6  # of three letters, two may have changed places
 _ALMOST_EQUAL = 0.9
-# The similarity of two names that differ by a typo: ``replcias`` and ``replicas``, but not ``minReplicas``.
-_SLIP = 0.85
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _LONGEST_NAME = 100
 _COMPARED = 20
@@ -219,35 +217,6 @@ def _is_typo(name: str, other: str) -> bool:
         if not get_close_matches(word.lower(), (other_word.lower(),), cutoff=_ALIKE_WORDS):
             return False
     return True
-
-
-def almost(name: str, candidates: Iterable[str]) -> str:
-    """Return the known name that differs by a typo, "" for none. The prefixes of keys must be equal.
-
-    >>> almost("superUserSecret", ["superuserSecret"]), almost("unavailable", ["available"])
-    ('superuserSecret', '')
-    """
-    prefix, slash, last_part = name.lower().rpartition("/")
-    by_own = {
-        candidate.lower().removeprefix(prefix + slash): candidate
-        for candidate in candidates
-        if candidate.lower().startswith(prefix + slash)
-    }
-    letters = sorted(last_part)
-    # difflib overrates the difference of swapped letters: the similarity of `stauts` and `status` is below `_SLIP`.
-    similar = get_close_matches(last_part, by_own, cutoff=_SLIP) or [
-        candidate for candidate in by_own if sorted(candidate) == letters
-    ]
-    # `unavailable` is the opposite of `available`.
-    return next(
-        (
-            by_own[candidate]
-            for candidate in similar
-            if _is_typo(name, by_own[candidate])
-            and (candidate == last_part or candidate.replace("un", "") != last_part.replace("un", ""))
-        ),
-        "",
-    )
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

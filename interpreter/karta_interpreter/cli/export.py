@@ -21,7 +21,6 @@ from karta_interpreter.cli.options import (
     ObjectName,
     WholeNumber,
     complete_kinds,
-    exchanged,
     inputs,
     kind_option,
     operation_option,
@@ -142,7 +141,7 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
             "error: no kind is left, and a configuration without webhooks would remove all of them; give some with -f"
         )
     say(Data(to_yaml(configuration)), nl=False)
-    summary = "; ".join(filter(None, [_summary(configuration, endpoint), exchanged(service or "")]))
+    summary = _summary(configuration, endpoint)
     say(summary if crds else f"{summary}; with --crds kinds that are not served are left out", err=True)
 
 

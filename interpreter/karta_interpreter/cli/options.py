@@ -124,19 +124,6 @@ class Decimal(click.FloatRange):
         )
 
 
-_EXCHANGED = re.compile(r"(?!\S+-system/|karmada/|default/)([^/]+)/([^/:]+-system|karmada|default)(:.*)?")
-
-
-def exchanged(service: str) -> str:
-    """Return what may be meant if name and namespace of a Service look exchanged, "" for others.
-
-    >>> exchanged("karta-interpreter/karmada-system:443")
-    'the namespace comes first: is karmada-system/karta-interpreter:443 meant?'
-    """
-    match = _EXCHANGED.fullmatch(service)
-    return f"the namespace comes first: is {match[2]}/{match[1]}{match[3] or ''} meant?" if match else ""
-
-
 def _unit(param: click.Parameter | None) -> str:
     return f" of {param.metavar.lower()}" if param and param.metavar in ("SECONDS", "DAYS") else ""
 

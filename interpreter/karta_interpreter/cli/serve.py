@@ -28,7 +28,6 @@ from karta_interpreter.cli.options import (
     Decimal,
     ObjectName,
     WholeNumber,
-    exchanged,
 )
 from karta_interpreter.cli.program import Problem, UsageProblem, is_usage
 from karta_interpreter.cli.render import say, table
@@ -236,10 +235,6 @@ def _introduce(started: Started, settings: Settings) -> None:
             settings.register
             and re.match(r"https://(localhost|127\.[0-9.]+|\[::1\])(?![\w.-])", settings.public_url or ""),
             "Karmada's controllers call it from where they run: name this server as they reach it",
-        ),
-        "name and namespace of the Service may be exchanged": (
-            settings.register and exchanged(settings.service or ""),
-            exchanged(settings.service or ""),
         ),
         "the API group has no effect": (
             settings.karta_api_group != _DEFAULT.karta_api_group and not settings.cluster,

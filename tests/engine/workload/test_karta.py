@@ -99,7 +99,7 @@ def test_check_finds_parts_that_contradict_each_other(texts: dict[str, str], as_
     [
         pytest.param(Path("nowhere/karta.yaml"), "No such file", id="no such file"),
         pytest.param("nowhere.yaml", f"No such file or directory; it is looked for in {Path.cwd()}", id="a short text"),
-        pytest.param(Path(__file__).parent, "Is a directory; load each of its files", id="a folder"),
+        pytest.param(Path(__file__).parent, "Is a directory", id="a folder"),
         pytest.param("a\0b", "no path at all", id="a path that cannot be"),
         pytest.param("", "the text is empty; a Karta has apiVersion, kind and spec", id="an empty text"),
         pytest.param("a: [\n", "", id="text that is not YAML"),
@@ -155,13 +155,9 @@ def test_catalogue_lists_kinds_and_reads_on_demand() -> None:
 @pytest.mark.parametrize("read", [Karta.catalogue().__getitem__, Karta.catalogue().get, Karta.catalogue().__contains__])
 def test_catalogue_rejects_key_that_is_no_kind(read: Callable[[Any], object]) -> None:
     assert read(("batch", "v1", "Job"))
-    for key in ("JobSet", "jobset", "jobset.x-k8s.io/v1alpha2, Kind=JobSet"):
-        with pytest.raises(
-            TypeError, match=r"not str; write Karta\.catalogue\(\)\[GVK\(group='jobset\.x-k8s\.io', .*\)\]"
-        ):
+    for key in ("JobSet", 3):
+        with pytest.raises(TypeError, match=f"a key is a GVK of karta_interpreter, not {type(key).__name__}"):
             read(key)
-    with pytest.raises(TypeError, match=r"not int; write Karta\.catalogue\(\)\[GVK\(group='apps', "):
-        read(3)
 
 
 @pytest.mark.parametrize("status", ["Running", Status.RUNNING])

@@ -1,16 +1,15 @@
 """Checks of an object before it is read, and of the fields that no change may touch."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from math import isfinite
-from typing import Final, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
-from karta_interpreter.base.findings import closest, did_you_mean
+from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, MAX_DEPTH, Object, Path, field_path, parts_within
-from karta_interpreter.definitions.karta import catalogue_kinds
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -37,9 +36,9 @@ def checked_object(value: JSON, noun: str = "an object", kind: str = "") -> Obje
     With a ``kind``, an object that names another one is rejected as well.
     """
     if not isinstance(value, dict):
-        raise WorkloadError(f"{noun} is a dict of JSON values, not {named_type(value)}")
+        raise WorkloadError(f"{noun} is a dict of JSON values, not {type(value).__name__}")
     if "api_version" in value:
-        raise WorkloadError(f"{noun} has apiVersion, not api_version{_CLIENT}")
+        raise WorkloadError(f"{noun} has apiVersion, not api_version")
     if str(value.get("kind")).endswith("List") and "items" in value:
         raise WorkloadError(f"{noun} is given alone, not in a {value['kind']}: give its items")
     if kind and value.get("kind", kind) != kind:
@@ -48,79 +47,14 @@ def checked_object(value: JSON, noun: str = "an object", kind: str = "") -> Obje
     return value
 
 
-def named_type(value: JSON) -> str:
-    """Return the name of a type that is not the right one, and how to make an object of its value."""
-    return f"{type(value).__name__}{_made_of(value)}"
-
-
-def _made_of(value: object) -> str:
-    """Return how an object is made of a value, or ""."""
-    if isinstance(value, str):
-        if value.endswith((".yaml", ".yml", ".json")):
-            return _MADE_OF["PosixPath"]
-        if kinds := kinds_like(value):
-            return f"; Karta.catalogue() has the Karta of {kinds}"
-    if (name := type(value).__name__) in _MADE_OF:
-        return _MADE_OF[name]
-    for attribute, hint in _BY_ATTRIBUTE.items():
-        if hasattr(value, attribute):
-            return hint
-    if isinstance(value, Mapping):
-        return "; dict(value) makes one"
-    return "; give one of its entries" if isinstance(value, Iterable) else ""
-
-
-_CLIENT: Final = "; kubernetes.client.ApiClient().sanitize_for_serialization(obj) makes one of the client's objects"
-_BY_ATTRIBUTE: Final = {
-    "attribute_map": _CLIENT,
-    "model_dump": "; its model_dump() may be one",
-    "read": "; yaml.safe_load(file) makes one",
-    "to_dict": "; its to_dict() may be one",
-}
-_MADE_OF: Final = {
-    **dict.fromkeys(("str", "bytes"), "; yaml.safe_load makes one of text"),
-    "NoneType": "; yaml.safe_load makes it of an empty text",
-    "coroutine": "; await it",
-    "PosixPath": "; yaml.safe_load(path.read_text()) makes one of a file",
-    "Workload": "; its own is .object",
-    "GVK": "; it is the kind of one: Karta.catalogue()[gvk]",
-    "Karta": "; Workload(karta, object) has both",
-}
-
-
-def kinds_like(name: str) -> str:
-    """Return the keys of the catalogue for the kind that a text may name, "" for none.
-
-    >>> kinds_like("jobset.x-k8s.io/v1alpha2/Jobset")
-    "GVK(group='jobset.x-k8s.io', version='v1alpha2', kind='JobSet')"
-    """
-    words = re.split("[/=.,]", name[:80])  # not at spaces, which texts of objects have
-    kinds = {closest(word, sorted({gvk.kind for gvk in catalogue_kinds()})) for word in words}
-    return " or ".join(repr(gvk) for gvk in catalogue_kinds() if gvk.kind in kinds)
-
-
 checked_pod = partial(checked_object, noun="a pod", kind="Pod")
 
 
 def checked_objects(values: JSON, plural: str, check: Callable[[JSON], Object] = checked_object) -> Iterator[Object]:
     """Return the values. Each must be a dict of JSON values. Raises WorkloadError as ``check``."""
     if not isinstance(values, Iterable) or isinstance(values, str | dict):
-        hint = _listed(values, plural)
-        raise WorkloadError(f"{plural} are a list of objects, not {type(values).__name__}{hint}")
+        raise WorkloadError(f"{plural} are a list of objects, not {type(values).__name__}")
     return map(check, values)
-
-
-def _listed(value: JSON, plural: str) -> str:
-    """Return how a list is made of a value, or ""."""
-    if not isinstance(value, dict):
-        return "; give its items" if hasattr(value, "items") else ""
-    if "items" in value:
-        return "; give its items"
-    if value.keys() & {"kind", "metadata", "clusterName", "status"}:
-        return "; give [it]"
-    if plural == "statuses":
-        return '; give [{"clusterName": NAME, "status": {…}}]'
-    return "; give a list of its values"
 
 
 checked_pods = partial(checked_objects, plural="pods", check=checked_pod)

@@ -1,5 +1,6 @@
 """A Karta for programs: loaded from any source, checked, and found by kind."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
-from karta_interpreter.base.findings import DefinitionError, Finding, did_you_mean
+from karta_interpreter.base.findings import DefinitionError, Finding, closest, did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, Object, get
 from karta_interpreter.base.karmada import OF_SCRIPTS, SLOTS, Operation
 from karta_interpreter.definitions.karta import Definition, Known, catalogue_kinds, in_version, kinds_of
@@ -16,7 +17,6 @@ from karta_interpreter.engine.workload.document import (
     check_kind,
     checked_object,
     checked_objects,
-    kinds_like,
     reading,
 )
 
@@ -261,7 +261,7 @@ class _Catalogue(Mapping[GVK, Karta]):
     def __getitem__(self, gvk: GVK) -> Karta:
         if gvk not in self:
             # By kind: in whole names, the API version of another kind counts as likeness.
-            alike = kinds_like(gvk[-1]) or kinds_like("/".join(map(str, gvk)))
+            alike = _kinds_like(gvk[-1]) or _kinds_like("/".join(map(str, gvk)))
             hint = f"; did you mean {alike}?" if alike else ", and for no kind with a similar name."
             raise KeyError(f"the catalogue has no Karta for {gvk!r}{hint}")
         return _of_catalogue(gvk)
@@ -274,14 +274,22 @@ class _Catalogue(Mapping[GVK, Karta]):
 
     def __contains__(self, gvk: object) -> bool:
         if not isinstance(gvk, tuple):  # before `get` takes it for a kind that is not there
-            raise TypeError(
-                f"a key is a GVK of karta_interpreter, not {type(gvk).__name__}; write Karta.catalogue()"
-                f"[{kinds_like(str(gvk)) or repr(GVK('apps', 'v1', 'Deployment'))}]"
-            )
+            raise TypeError(f"a key is a GVK of karta_interpreter, not {type(gvk).__name__}")
         return gvk in catalogue_kinds()  # without reading the file, as Mapping's own would
 
     def __repr__(self) -> str:
         return f"<the catalogue, {len(self)} kinds>"
+
+
+def _kinds_like(name: str) -> str:
+    """Return the keys of the catalogue for the kind that a text may name, "" for none.
+
+    >>> _kinds_like("jobset.x-k8s.io/v1alpha2/Jobset")
+    "GVK(group='jobset.x-k8s.io', version='v1alpha2', kind='JobSet')"
+    """
+    words = re.split("[/=.,]", name[:80])  # not at spaces, which texts of objects have
+    kinds = {closest(word, sorted({gvk.kind for gvk in catalogue_kinds()})) for word in words}
+    return " or ".join(repr(gvk) for gvk in catalogue_kinds() if gvk.kind in kinds)
 
 
 @cache  # only called with kinds of the catalogue, so it is bounded

@@ -12,7 +12,7 @@ from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.findings import PLACES, Finding, closest, error
 from karta_interpreter.base.k8s import Object
 from karta_interpreter.definitions.karta.loading import Loaded, load_documents, load_object
-from karta_interpreter.engine.workload.document import Named, check_json, kinds_like, named_type
+from karta_interpreter.engine.workload.document import Named, check_json
 
 _TEXT = "<text>"
 _TEXT_START = re.compile(r"\n|^\s*(?:\{|\w+:(?:\s|$))")
@@ -59,7 +59,7 @@ def content_of(source: Path | str | Object) -> tuple[str | Object | Loaded, str]
     try:
         check_json(source)
     except WorkloadError as err:
-        other = f"a Karta is read from a path, a text or an object, not {named_type(source)}"
+        other = f"a Karta is read from a path, a text or an object, not {type(source).__name__}"
         return _unusable("schema", str(err) if isinstance(source, dict) else other, _OBJECT), _OBJECT
     return source, _OBJECT
 
@@ -75,19 +75,11 @@ def _content_of_file(path: Path | str) -> str | Loaded:
 
 
 def _advice(path: Path, err: OSError) -> str:
-    """Return what to give in place of a file that cannot be read, or ""."""
-    if isinstance(err, IsADirectoryError):
-        return "; load each of its files: Path(folder).rglob('*.yaml')"
-    if ":/" in str(path):
-        return "; a URL is not fetched: give its text"
+    """Return the closest file in place of one that does not exist, or where a relative path leads."""
     if isinstance(err, FileNotFoundError):
         names = {other.stem: other.name for other in islice(path.parent.glob("*"), _MOST_BESIDE)}
         if near := closest(path.stem, names):
             return f"; did you mean {path.with_name(names[near])}?"
-    if kinds := kinds_like(path.stem):
-        return f"; Karta.catalogue() has the Karta of {kinds}"
-    if not path.suffix:
-        return "; Karta.for_object(obj) finds that of an object in the catalogue, Karta.catalogue() has all by GVK"
     return "" if path.is_absolute() else f"; it is looked for in {Path.cwd()}"
 
 

@@ -10,11 +10,10 @@ from functools import cache, partial
 from typing import Final
 
 from karta_interpreter.base.errors import InterpreterError, PathNotWritableError, WorkloadError
-from karta_interpreter.base.findings import almost
 from karta_interpreter.base.k8s import JSON, Counting, Object, Path, get, pod_requirements, type_name
 from karta_interpreter.definitions.karta import ComponentRules
 from karta_interpreter.engine.evaluation import JSON_TYPES, OBJECT_TYPES, PIECE_TYPES, instance_ids
-from karta_interpreter.engine.workload.document import check_json, named_type
+from karta_interpreter.engine.workload.document import check_json
 from karta_interpreter.engine.workload.extraction import (
     PIECES,
     PLACES,
@@ -72,7 +71,7 @@ class _Target:
     def merged(self, old: JSON, new: JSON) -> JSON:
         """Return a new value merged into the old one. Raises WorkloadError for a value that cannot be stored."""
         if type(new) is not self.type:
-            raise WorkloadError(f"{self}: the new value must be {type_name(self.type())}, not {named_type(new)}")
+            raise WorkloadError(f"{self}: the new value must be {type_name(self.type())}, not {type(new).__name__}")
         paths = ("spec", "template"), ("template",), *((name,) for name in fields_of("PodSpec"))
         wrong = next((path[-1] for path in paths if get(new, path) is not None), "")
         if wrong and self.field == "podTemplateSpecPath":
@@ -179,12 +178,9 @@ def fields_of(go_type: str) -> Mapping[str, str]:
 
 def _merged_fields(old: Mapping[str, JSON], new: Mapping[str, JSON], fields: Mapping[str, str]) -> dict[str, JSON]:
     merged: dict[str, JSON] = {}
-    by_letters = dict.fromkeys(("cpu", "memory") if "requests" in fields else (), "requests") | {
-        field.lower(): field for field in fields
-    }
+    by_letters = {field.lower(): field for field in fields}
     for field in {**old, **new}:
-        # In Python's spelling, or misspelt. A later Kubernetes has fields with similar names.
-        known = by_letters.get(field.replace("_", "").lower()) or (field not in old and almost(field, fields)) or field
+        known = by_letters.get(field.replace("_", "").lower(), field)  # in Python's spelling
         if known != field and field in new:
             raise WorkloadError(f"a pod has no field {field}; write {known}")
         if new.get(field) is not None:
