@@ -3,9 +3,11 @@
 import asyncio
 import json
 import threading
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 import pytest
@@ -14,7 +16,7 @@ from aiohttp.web import Request, Response
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.snapshot import Snapshot
-from karta_interpreter.web.types_api import view
+from karta_interpreter.web.types_api import application as application_module, view
 from karta_interpreter.web.types_api.application import USER, ClientLimits, application, read
 from karta_interpreter.web.types_api.listing import MOST_BYTES, MOST_CONDITIONS, ListQuery
 from karta_interpreter.web.types_api.models import ApiError, Choices, WorkloadType, WorkloadTypes
@@ -22,8 +24,8 @@ from karta_interpreter.web.types_api.openapi import OPERATIONS
 from karta_interpreter.web.types_api.records import Record
 from karta_interpreter.web.types_api.view import Row, View
 from tests.support.rows import rows
-from tests.support.waiting import until
-from tests.web.types_api.types_server import TYPES, TypesServer, in_thread, karta, workload_type
+from tests.support.waiting import HANG, until
+from tests.web.types_api.types_server import TOKEN, TYPES, TypesServer, in_process, in_thread, karta, workload_type
 
 MANY = 300
 UNKNOWN: dict[str, Any] = {f"field{number}": 0 for number in range(MANY)}
@@ -210,3 +212,43 @@ async def test_body_that_does_not_come_is_given_up(monkeypatch: pytest.MonkeyPat
         writer.write(f"POST {TYPES} HTTP/1.1\r\n{fields}\r\n\r\n".encode())
         assert (await reader.readline()).startswith(b"HTTP/1.1 400")
         writer.close()
+
+
+async def test_head_that_does_not_come_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("karta_interpreter.web.types_api.api._HEAD_SECONDS", 0.01)
+    (tmp_path / "tokens").write_text(f"{TOKEN} ada\n")
+    async with in_process(types_folder=tmp_path, types_token_file=tmp_path / "tokens") as server:
+        address = urlsplit(server.url)
+        reader, writer = await asyncio.open_connection(address.hostname, address.port)
+        writer.write(f"GET {TYPES} HTTP/1.1\r\nHost".encode())
+        async with asyncio.timeout(HANG):
+            with suppress(ConnectionResetError):
+                assert await reader.read() == b""
+        writer.close()
+
+
+async def test_requests_without_user_have_a_bounded_number_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, lines = [0.0], list[dict[str, Any]]()
+
+    def write(_: str, **fields: Any) -> None:
+        lines.append(fields)
+
+    monkeypatch.setattr(application_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(application_module, "log", SimpleNamespace(info=write, debug=write))
+
+    async def handler(_: Request) -> Response:
+        return Response()
+
+    handlers = {operation.name: handler for operation in OPERATIONS}
+    made = application(handlers, _Users(), ClientLimits(10_000))  # type: ignore[arg-type]  # as many users as tokens
+    async with TestClient(TestServer(made)) as client:
+        for _ in range(MANY):
+            assert (await client.get(TYPES)).status == 401
+        assert len(lines) == 100
+        # A line about a known user is never left out, and the count is in the next line.
+        assert (await client.get(TYPES, headers={"Authorization": "Bearer ada"})).status == 200
+        assert (lines[100]["who"], lines[100]["omitted"]) == ("ada", MANY - 100)
+        now[0] += 1.0
+        for _ in range(3):
+            await client.get(TYPES)
+        assert [line["who"] for line in lines[101:]] == ["unknown"]

@@ -10,6 +10,19 @@ from tests.support.rows import rows
 from tests.web.types_api.types_server import TYPES, TypesServer, in_thread, karta, workload_type
 
 UNKNOWN = f"{TYPES}/00000000-0000-0000-0000-000000000000"
+TITLES = {
+    400: "Bad Request",
+    401: "Unauthorized",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    409: "Conflict",
+    412: "Precondition Failed",
+    413: "Content Too Large",
+    415: "Unsupported Media Type",
+    422: "Unprocessable Content",
+    429: "Too Many Requests",
+}
+"""The phrases of RFC 9110 and RFC 6585."""
 DEEP = ("[" * 400 + "]" * 400).encode()
 
 ROWS = [
@@ -82,7 +95,7 @@ def test_bad_request_gets_its_status_as_a_problem(
     problem = answer.json
     assert problem["status"] == status
     assert problem["type"].startswith("urn:karta-interpreter:problem:")
-    assert problem["title"]
+    assert problem["title"] == TITLES[status]
     assert problem["detail"]
     assert {401: "www-authenticate", 405: "allow"}.get(status, "date") in answer.headers
     assert server.get(f"{TYPES}/{known}").status == 200

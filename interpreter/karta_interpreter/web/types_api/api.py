@@ -6,9 +6,10 @@ import ssl
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from aiohttp import web
+from aiohttp.web_server import Server
 
 from karta_interpreter.base.errors import SettingsError
 from karta_interpreter.definitions.sources import Budget, Store
@@ -23,6 +24,7 @@ from karta_interpreter.web.types_api.models import Choices
 from karta_interpreter.web.types_api.routes import Routes
 from karta_interpreter.web.types_api.settings import TypesSettings
 from karta_interpreter.web.types_api.view import Storage, View
+from karta_interpreter.webhook.http.connection import TimedConnection
 from karta_interpreter.webhook.http.ports import cannot_listen, until_signal
 from karta_interpreter.webhook.http.tls import Tls, certificate_files
 from karta_interpreter.webhook.log import log
@@ -32,6 +34,8 @@ from karta_interpreter.webhook.process.signals import process
 
 _CERTIFICATE_SECONDS = 10.0
 """Between two looks at the files of the certificate."""
+_HEAD_SECONDS = 10.0
+"""How long the head of a request may take from its first byte."""
 _DRAIN_SECONDS = 10.0
 """How long requests may take when the program ends."""
 
@@ -80,14 +84,21 @@ async def serving(settings: TypesSettings) -> AsyncIterator[str]:
 
 async def _listen(made: web.Application, settings: TypesSettings, tls: Tls | None, opened: AsyncExitStack) -> str:
     host, port = settings.host, settings.port
-    runner = web.AppRunner(made, access_log=None, shutdown_timeout=_DRAIN_SECONDS)
+    runner = web.AppRunner(made, shutdown_timeout=_DRAIN_SECONDS)
     await runner.setup()
     opened.push_async_callback(runner.cleanup)
+    connections = cast("Server", runner.server)
+
+    def connect() -> TimedConnection:
+        return TimedConnection(connections, _HEAD_SECONDS)
+
+    context = _context(tls) if tls else None
     try:
-        await web.TCPSite(runner, host, port, ssl_context=_context(tls) if tls else None).start()
+        server = await asyncio.get_running_loop().create_server(connect, host, port, ssl=context)
     except OSError as error:
         raise cannot_listen(host, port, error) from error
-    port = runner.addresses[0][1]
+    opened.callback(server.close)
+    port = server.sockets[0].getsockname()[1]
     return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
 
 

@@ -45,6 +45,7 @@ _INSTEAD: Final = {
 _NO_QUERY: Final = f"only {ROOT}{TYPES} takes a query; {ROOT}{TYPES}:validate judges a type and stores nothing"
 _LONGEST: Final = 200  # of texts of a client in the log, which may be as long as a header
 _MOST_CLIENTS: Final = 10_000
+_UNKNOWN_LINES: Final = 100  # of the log at once, about requests whose user is not known
 _AT_ONCE: Final = 2  # requests of one user; the user's other requests wait, so that other users do not
 
 
@@ -90,8 +91,38 @@ async def _healthy(_: web.Request) -> web.Response:
     return web.Response(text="ok\n", headers=_HEADERS)
 
 
+class _Audit:
+    """Writes a line about each request. Those without a user have a line each second after the first few."""
+
+    def __init__(self) -> None:
+        self._limit = RateLimit(_UNKNOWN_LINES, 1.0)
+        self._omitted = 0
+
+    def write(self, request: web.Request, status: int) -> None:
+        """Write the line, with the number of lines that were left out before it."""
+        match_info = request.match_info
+        if USER not in match_info and self._limit.take(time.monotonic()):
+            self._omitted += 1
+            return
+        fields: dict[str, Any] = {"workload_type": match_info[ABOUT]} if ABOUT in match_info else {}
+        if self._omitted:
+            fields["omitted"] = self._omitted
+            self._omitted = 0
+        is_quiet = _verb(request) in {"get", "list"} and status < HTTPStatus.BAD_REQUEST
+        write = log.debug if is_quiet else log.info
+        write(
+            "workload types audit",
+            who=match_info.get(USER, "unknown"),
+            what=f"{request.method[:_LONGEST]} {request.path[:_LONGEST]}",
+            **fields,
+            outcome=status,
+            client=request.remote or "",
+        )
+
+
 def _edge(access: Access, limits: ClientLimits) -> Middleware:
     turns = WeakValueDictionary[str, asyncio.Semaphore]()
+    audit = _Audit()
 
     async def admit(request: web.Request, handler: Handler) -> web.StreamResponse:
         limits.take(request.remote or "")
@@ -122,7 +153,7 @@ def _edge(access: Access, limits: ClientLimits) -> Middleware:
             log.error("request failed unexpectedly", path=request.path[:_LONGEST], exc_info=error)
             response = _refusal(ApiError(500, "internal error"))
         response.headers.update(_HEADERS)
-        _audit(request, response.status)
+        audit.write(request, response.status)
         return response
 
     return answer
@@ -158,21 +189,6 @@ def _refusal(error: ApiError) -> web.Response:
         text=error.problem.model_dump_json(by_alias=True, exclude_none=True),
         content_type=CONTENT_TYPE,
         headers=error.headers,
-    )
-
-
-def _audit(request: web.Request, status: int) -> None:
-    match_info = request.match_info
-    fields: dict[str, Any] = {"workload_type": match_info[ABOUT]} if ABOUT in match_info else {}
-    is_quiet = _verb(request) in {"get", "list"} and status < HTTPStatus.BAD_REQUEST
-    write = log.debug if is_quiet else log.info
-    write(
-        "workload types audit",
-        who=match_info.get(USER, "unknown"),
-        what=f"{request.method[:_LONGEST]} {request.path[:_LONGEST]}",
-        **fields,
-        outcome=status,
-        client=request.remote or "",
     )
 
 

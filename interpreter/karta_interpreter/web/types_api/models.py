@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
@@ -178,21 +177,28 @@ class ProblemDetails(Model):
 CATALOGUE: Final = "the catalogue"
 CONTENT_TYPE: Final = "application/problem+json"
 PROBLEMS: Final = {
-    400: ("invalid-request", "The body is not JSON, or the query or a header cannot be read."),
-    401: ("unauthenticated", "There is no bearer token, or it is not known."),
-    403: ("forbidden", "The user of the token may not do this."),
-    404: ("not-found", "There is no workload type with this id."),
-    405: ("method-not-allowed", ""),
-    409: ("conflict", "The type has another owner, or is registered with another content."),
-    412: ("changed-meanwhile", "The type has changed since the client read it."),
-    413: ("too-large", "The body is too large."),
-    415: ("unsupported-media-type", "The body is not application/json, or is compressed."),
-    422: ("invalid-workload-type", "The body is JSON, but something in it is wrong; `errors` has all of it."),
-    429: ("too-many-requests", "There were too many requests."),
-    500: ("internal-error", ""),
-    503: ("unavailable", "The place where types are stored, or the API server, cannot be used."),
+    400: ("invalid-request", "Bad Request", "The body is not JSON, or the query or a header cannot be read."),
+    401: ("unauthenticated", "Unauthorized", "There is no bearer token, or it is not known."),
+    403: ("forbidden", "Forbidden", "The user of the token may not do this."),
+    404: ("not-found", "Not Found", "There is no workload type with this id."),
+    405: ("method-not-allowed", "Method Not Allowed", ""),
+    409: ("conflict", "Conflict", "The type has another owner, or is registered with another content."),
+    412: ("changed-meanwhile", "Precondition Failed", "The type has changed since the client read it."),
+    413: ("too-large", "Content Too Large", "The body is too large."),
+    415: ("unsupported-media-type", "Unsupported Media Type", "The body is not application/json, or is compressed."),
+    422: (
+        "invalid-workload-type",
+        "Unprocessable Content",
+        "The body is JSON, but something in it is wrong; `errors` has all of it.",
+    ),
+    429: ("too-many-requests", "Too Many Requests", "There were too many requests."),
+    500: ("internal-error", "Internal Server Error", ""),
+    503: ("unavailable", "Service Unavailable", "The place where types are stored, or the API server, cannot be used."),
 }
-"""The type of each error by its HTTP status, and its text in the description, "" if the description omits it."""
+"""The type of each error by its HTTP status, its title, and its text in the description, "" if that omits it.
+
+The titles are the phrases of RFC 9110. Those of Python depend on its version.
+"""
 
 
 class ApiError(InterpreterError):
@@ -213,9 +219,9 @@ class ApiError(InterpreterError):
     ) -> None:
         super().__init__(detail)
         self.status, self.headers = status, headers or {}
-        kind, title = f"urn:karta-interpreter:problem:{PROBLEMS[status][0]}", HTTPStatus(status).phrase
+        kind, title, _ = PROBLEMS[status]
         self.problem = ProblemDetails(
-            type=kind,
+            type=f"urn:karta-interpreter:problem:{kind}",
             title=title,
             status=status,
             detail=detail,

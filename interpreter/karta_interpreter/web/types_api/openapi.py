@@ -185,7 +185,7 @@ def _described(operation: _Operation) -> Object:
     later = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}}}
     for status in sorted(statuses):
         answers[str(status)] = {
-            "description": models.PROBLEMS[status][1],
+            "description": models.PROBLEMS[status][2],
             **({"headers": later} if status in _RETRIED else {}),
             "content": {models.CONTENT_TYPE: {"schema": _reference(models.ProblemDetails)}},
         }

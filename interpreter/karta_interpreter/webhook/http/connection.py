@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from aiohttp.web_protocol import RequestHandler
 from aiohttp.web_request import BaseRequest
@@ -48,23 +48,82 @@ class Answers(Protocol):
         """Return an HTTP error."""
 
 
-class Connection(RequestHandler):
-    """A connection with deadlines for all that its client does, except idling between requests.
+class TimedConnection(RequestHandler):
+    """A connection with a deadline for the head of each request, from its first byte.
 
-    One deadline is for its headers, from their first byte. Another one is for its body and for taking the answer. It is
-    checked at intervals, so it may last twice as long. A client that misses a deadline is disconnected. The next answer
-    on an old connection has ``Connection: close``, because a load balancer does not move the calls of an open one.
+    A client that misses it is disconnected. The first byte of a connection has a deadline, too.
     """
 
-    __slots__ = ("_application", "_bodies", "_expected", "_settings", "_timers", "is_old")
+    __slots__ = ("_expected", "_header_seconds", "_timers")
 
-    def __init__(self, server: Server, application: Answers, settings: Settings, bodies: Bodies) -> None:
+    def __init__(self, server: Server, header_seconds: float, **options: Any) -> None:  # noqa: ANN401 - aiohttp's
         super().__init__(
             server,
             loop=asyncio.get_running_loop(),
             keepalive_timeout=_KEEP_ALIVE,
-            lingering_time=_LINGER,
             access_log=None,  # type: ignore[arg-type]  # None turns it off, despite the annotation
+            **options,
+        )
+        self._header_seconds = header_seconds
+        self._expected = -1
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+
+    @property
+    def is_busy(self) -> bool:
+        """Return whether the head of a request has come and its answer has not yet gone."""
+        # aiohttp's loop waits on `_waiter` between requests only. `_paused` is set while the client does not read.
+        return self._waiter is None or self._waiter.done() or self._paused
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Expect the first request."""
+        super().connection_made(transport)
+        self._set("headers", _KEEP_ALIVE, self._check_headers, self._request_count)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Forget the deadlines."""
+        for timer in self._timers.values():
+            timer.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes. If they are the beginning of headers, expect the rest."""
+        count = self._request_count
+        super().data_received(data)
+        # Bytes came, no request was complete or is in work, and no deadline runs for it yet: a head has begun.
+        if self._request_count == count != self._expected and not self.is_busy:
+            self._expected = count
+            self._set("headers", self._header_seconds, self._check_headers, count)
+
+    def disconnect(self) -> None:
+        """Close the connection immediately."""
+        if self.transport is not None:
+            self.transport.abort()
+
+    def _check_headers(self, count: int) -> None:
+        if self._request_count == count:
+            self.disconnect()
+
+    def _set(self, name: str, seconds: float, act: Callable[..., None], *arguments: object) -> None:
+        if name in self._timers:
+            self._timers[name].cancel()
+        self._timers[name] = self._loop.call_later(seconds, act, *arguments)
+
+
+class Connection(TimedConnection):
+    """A connection with deadlines for all that its client does, except idling between requests.
+
+    Next to the deadline for its headers, another one is for its body and for taking the answer. It is checked at
+    intervals, so it may last twice as long. The next answer on an old connection has ``Connection: close``, because a
+    load balancer does not move the calls of an open one.
+    """
+
+    __slots__ = ("_application", "_bodies", "_settings", "is_old")
+
+    def __init__(self, server: Server, application: Answers, settings: Settings, bodies: Bodies) -> None:
+        super().__init__(
+            server,
+            settings.header_timeout,
+            lingering_time=_LINGER,
             # `read_body` rejects compressed bodies: a few bytes may decompress to any number.
             auto_decompress=False,
             max_line_size=_MAX_LINE,
@@ -74,15 +133,7 @@ class Connection(RequestHandler):
         self._application = application
         self._settings = settings
         self._bodies = bodies
-        self._expected = -1
-        self._timers: dict[str, asyncio.TimerHandle] = {}
         self.is_old = False
-
-    @property
-    def is_busy(self) -> bool:
-        """Return whether the head of a request has come and its answer has not yet gone."""
-        # aiohttp's loop waits on `_waiter` between requests only. `_paused` is set while the client does not read.
-        return self._waiter is None or self._waiter.done() or self._paused
 
     @property
     def is_receiving(self) -> bool:
@@ -105,31 +156,11 @@ class Connection(RequestHandler):
         super().connection_made(transport)
         if age := self._settings.connection_age:
             self._set("age", age * random.uniform(*_SPREAD), setattr, self, "is_old", True)  # noqa: S311 - no secret
-        self._set("headers", _KEEP_ALIVE, self._check_headers, self._request_count)
         self._expect_end()
-
-    def connection_lost(self, exc: BaseException | None) -> None:
-        """Forget the deadlines."""
-        for timer in self._timers.values():
-            timer.cancel()
-        super().connection_lost(exc)
 
     def abandon(self) -> None:
         """Let go of the parser, which refers to this connection, because the handshake has failed."""
         self._parser = None
-
-    def data_received(self, data: bytes) -> None:
-        """Take bytes. If they are the beginning of headers, expect the rest."""
-        count = self._request_count
-        super().data_received(data)
-        # Bytes came, no request was complete or is in work, and no deadline runs for it yet: a head has begun.
-        if self._request_count == count != self._expected and not self.is_busy:
-            self._expected = count
-            self._set("headers", self._settings.header_timeout, self._check_headers, count)
-
-    def _check_headers(self, count: int) -> None:
-        if self._request_count == count:
-            self.disconnect()
 
     def _expect_end(self, before: int | None = None) -> None:
         # The same count as at the last check is the same request. An idle connection has no deadline to miss.
@@ -139,11 +170,6 @@ class Connection(RequestHandler):
         else:
             limit = self._settings.exchange_timeout + self._settings.call_limit
             self._set("exchange", limit, self._expect_end, count)
-
-    def _set(self, name: str, seconds: float, act: Callable[..., None], *arguments: object) -> None:
-        if name in self._timers:
-            self._timers[name].cancel()
-        self._timers[name] = self._loop.call_later(seconds, act, *arguments)
 
     def handle_error(
         self,
@@ -168,8 +194,3 @@ class Connection(RequestHandler):
         response = self._application.refuse(status, text)
         response.force_close()
         return response
-
-    def disconnect(self) -> None:
-        """Close the connection immediately."""
-        if self.transport is not None:
-            self.transport.abort()
