@@ -34,6 +34,7 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import one_line, written
+from karta_interpreter.cli.script_members import unasked
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import Call, Operation, Options, TargetComponent
 from karta_interpreter.engine.suites import Difference
@@ -93,13 +94,14 @@ def command(
     """Show where two definitions answer differently about the same objects.
 
     SIDE is a file or folder of Kartas and customizations, a kind of the catalogue, or "catalogue". With several,
-    files and folders take precedence in their order, and the catalogue comes last. Both sides answer every operation
-    about a plain object, with a status that two members report, and ReviseComponents with one more pod of each
-    component. Retain is asked with members that are made for this: with another value wherever either side may keep
-    one, with little in the template, with the label that leaves replicas to members, and in a queue. A suite gives
-    its own calls. Two errors count as equal. If a Karta of the catalogue is compared with a script, the known reason
-    of a difference from Karmada's own script is shown. The exit code is 1 when an answer differs, or if neither side
-    has a definition for any object.
+    files and folders take precedence in their order, and the catalogue comes last. Both sides answer every
+    operation about a plain object, with a status that two members report, and ReviseComponents with one more pod of
+    each component. Retain is asked with members that are made for this: with another value wherever either side may
+    keep one, with little in the template, with the label that leaves replicas to members, and in a queue; what a
+    script reads of the member has another value, or is absent on a side. A suite gives its own calls. Two errors
+    count as equal. If a Karta of the catalogue is compared with a script, the known reason of a difference from
+    Karmada's own script is shown. The exit code is 1 when an answer differs, or if neither side has a definition
+    for any object.
     """
     if not ((paths := files + paths) and before and after):
         raise _incomplete(before, after, files)
@@ -119,6 +121,8 @@ def command(
     )
     gvks = dict.fromkeys(question.gvk for question in questions)
     warnings = [*_lacking(compared_sides, gvks)]
+    for gvk in gvks:
+        warnings += unasked(_definitions(compared_sides, gvk))
     if before == after:
         warnings.append("--from and --to are the same, and so are their answers")
     elif not changes and not any(question.call.object.get("status") for question in questions):
@@ -207,13 +211,16 @@ def _changed_answer(
 
 def _distinct(changes: Iterable[ChangedAnswer]) -> list[ChangedAnswer]:
     """Return the questions with different answers. About one object and operation, each difference appears once."""
-    distinct: dict[object, ChangedAnswer] = {}
+    distinct = list[ChangedAnswer]()
+    shown = set[object]()
     for change in changes:
         question = change.question
-        key = question.gvk, question.call.operation, question.source, question.line
-        if change.differences:
-            distinct.setdefault((key, *difference_lines(change.differences, full=True)), change)
-    return [*distinct.values()]
+        place = question.gvk, question.call.operation, question.source, question.line
+        new = {(place, *difference_lines([difference], full=True)) for difference in change.differences} - shown
+        if new:
+            shown |= new
+            distinct.append(change)
+    return distinct
 
 
 def _change_text(change: ChangedAnswer, *, full: bool = False) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, get, set_value
@@ -14,51 +14,32 @@ from karta_interpreter.cli.definitions import DEFINITIONS
 from karta_interpreter.cli.files import STDIN, manifest_errors, read_texts
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import full_name
+from karta_interpreter.cli.script_members import ADDED, MEMBER, other_value, read_members
 from karta_interpreter.definitions.karta import Definition, Retained
 from karta_interpreter.definitions.karta.schema import other_file
 from karta_interpreter.engine.operations import RETAIN_REPLICAS, Call, Operation, StatusItem, TargetComponent
 from karta_interpreter.engine.suites import find_suites, read_suite
 from karta_interpreter.languages.jq import Query
 
-_MEMBER = "member"
-# Ends of fields that match elements of lists. Other values in them would make another object.
-_IDENTITIES = ("name", "type", "kind", "version", "id", "image")
-
 
 def retentions(obj: Object, definitions: Iterable[Definition]) -> Iterator[tuple[str, Call]]:
     """Yield calls of Retain, each with a title: an object as the template, and a member that is made for it.
 
-    The member differs at each place where a definition may keep a value.
+    The member differs at each place where a definition may keep a value, and at what a script reads.
     """
     definitions = tuple(definitions)
     template = {field: value for field, value in obj.items() if field != "status"}
-    member: Object = {**obj, "spec": _changed(obj.get("spec"))}
+    member: Object = {**obj, "spec": other_value(obj.get("spec"))}
     for labels in ("labels", "annotations"):
-        member = set_value(member, ("metadata", labels, f"{_MEMBER}.example.com/added"), _MEMBER)
-    member = _filled(member, definitions)
-    retained = partial(Call, Operation.RETAIN, observed=member)
+        member = set_value(member, ("metadata", labels, ADDED), MEMBER)
+    retained = partial(Call, Operation.RETAIN, observed=_filled(member, definitions))
     yield "beside other values", retained(template)
     yield "with little in the template", retained({**template, "spec": _bare(template.get("spec"))})
     queues = {name for definition in definitions if definition.suspend for name in definition.annotations.queue_labels}
     for name, value in ((RETAIN_REPLICAS, "true"), *((name, "queue") for name in sorted(queues))):
         yield f"with the label {name}", retained(set_value(template, ("metadata", "labels", name), value))
-
-
-def _changed(value: JSON, field: str = "") -> Any:  # noqa: ANN401 - JSON of the same shape
-    """Return another value of the same type, in each field below as well."""
-    match value:
-        case dict():
-            return {key: _changed(nested, key) for key, nested in value.items()}
-        case list():
-            return [_changed(element, field) if isinstance(element, dict | list) else element for element in value]
-        case bool():
-            return not value
-        case int() | float():
-            return value + 1
-        case str() if value and not field.lower().endswith(_IDENTITIES):
-            # A quantity stays one.
-            return f"1{value}" if value[0].isdigit() else f"{value}-{_MEMBER}"
-    return value
+    for title, desired, observed in read_members(obj, definitions):
+        yield title, Call(Operation.RETAIN, desired, observed=observed)
 
 
 def _bare(value: JSON) -> JSON:
@@ -92,7 +73,7 @@ def _kept(definitions: Iterable[Definition]) -> Iterator[tuple[Query, JSON]]:
         yield from ((action.path, action.value) for action in definition.suspend)
         for rule in definition.annotations.retained:
             absent = rule.absent if isinstance(rule, Retained) else None
-            yield rule.place, not absent if isinstance(absent, bool) else _MEMBER
+            yield rule.place, not absent if isinstance(absent, bool) else MEMBER
 
 
 MEMBERS = ("member1", "member2")

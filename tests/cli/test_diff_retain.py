@@ -1,0 +1,100 @@
+"""What a script of Retain keeps of a member is asked, whatever the objects have there."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from tests.support.rows import rows
+
+Run = Callable[..., Result]
+
+_CASE = Path(__file__).with_name("retain-script.yaml").read_text()
+_POD = "spec.template.spec"
+_STAMP = 'template.metadata.annotations["example.io/stamp"]'
+_DEPLOYMENT = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "web", "annotations": {"team": "shop"}},
+    "spec": {
+        "replicas": 2,
+        "selector": {"matchLabels": {"app": "web"}},
+        "template": {
+            "metadata": {"labels": {"app": "web"}, "annotations": {"team": "shop"}},
+            "spec": {
+                "schedulerName": "default",
+                "containers": [{"name": "main", "image": "nginx:1", "env": [{"name": "A", "value": "b"}]}],
+            },
+        },
+    },
+}
+
+
+def _script(*lines: str) -> str:
+    body = "\n".join(f"          {line}" for line in ("function Retain(d, o)", *lines, "return d", "end"))
+    return f"{_CASE.partition('      luaScript')[0]}      luaScript: |\n{body}\n"
+
+
+_ADD_CONTAINERS = (
+    "local own = {}",
+    f"for _, c in ipairs(d.{_POD}.containers) do own[c.name] = true end",
+    f"for _, c in ipairs(o.{_POD}.containers) do",
+    f"  if not own[c.name] then table.insert(d.{_POD}.containers, c) end",
+    "end",
+)
+_ADD_ENV = (
+    f"for _, e in ipairs(o.{_POD}.containers[1].env) do",
+    f"  if e.name == 'PROXY' then table.insert(d.{_POD}.containers[1].env, e) end",
+    "end",
+)
+_IF_KEPT = ('if o.metadata.annotations["example.io/keep"] == "true" then d.spec.replicas = o.spec.replicas end',)
+
+
+@rows(
+    ("script", "place"),
+    [
+        pytest.param(_CASE, f"spec.{_STAMP}", id="an annotation that the template lacks, by a local"),
+        pytest.param(_script(f"d.spec.{_STAMP} = o.spec.{_STAMP}"), f"spec.{_STAMP}", id="an annotation, directly"),
+        pytest.param(_script(*_IF_KEPT), "spec.replicas", id="a field, if an annotation says so"),
+        pytest.param(
+            _script(f"d.{_POD}.containers[1].image = o.{_POD}.containers[1].image"),
+            f"{_POD}.containers[0].image", id="the image of a container by its number"),
+        pytest.param(_script(*_ADD_CONTAINERS), f"{_POD}.containers", id="a container that the member injects"),
+        pytest.param(_script(*_ADD_ENV), f"{_POD}.containers[0].env", id="entries of an environment"),
+        pytest.param(_script("d.spec.replicas = o.spec.replicas"), "spec.replicas", id="a field with another value"),
+        pytest.param(_script("d.spec.paused = o.spec.paused"), "spec.paused", id="a field that neither object has"),
+        pytest.param(
+            _script(f"d.{_POD}.schedulerName = o.{_POD}.schedulerName"),
+            f"{_POD}.schedulerName", id="a text of the pod template"),
+    ],
+)  # fmt: skip
+def test_what_a_script_keeps_is_a_difference(run: Run, files: Path, script: str, place: str) -> None:
+    (files / "script.yaml").write_text(script)
+    (files / "web.yaml").write_text(json.dumps(_DEPLOYMENT))
+
+    result = run("diff", "--from", "script.yaml", "--to", "catalogue", "web.yaml", "-o", "json")
+
+    places = set[str]()
+    for change in json.loads(result.stdout):
+        if change["operation"] == "Retain":
+            places.update(difference["path"] for difference in change["differences"])
+    assert f"retained.{place}" in places
+    assert "not asked" not in result.stderr
+
+
+@rows(
+    ("line", "path"),
+    [
+        pytest.param("d.spec.x = o.spec[d.metadata.name]", "spec[d.metadata.name]", id="a key of another value"),
+        pytest.param("keep(d, o)", "all", id="a function that has the whole member"),
+    ],
+)
+def test_read_that_cannot_be_made_is_said(run: Run, files: Path, line: str, path: str) -> None:
+    (files / "script.yaml").write_text(_script(line))
+    (files / "web.yaml").write_text(json.dumps(_DEPLOYMENT))
+
+    stderr = run("diff", "--from", "script.yaml", "--to", "catalogue", "web.yaml").stderr
+
+    assert f"warning: the script of Retain in deployment-stamp reads {path} of the member, not asked\n" in stderr
