@@ -24,7 +24,7 @@ from karta_interpreter.base.sandbox.pool import Pool
 from karta_interpreter.cli import replay, saved
 from karta_interpreter.cli.changes import Side
 from karta_interpreter.cli.member import Member
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.definition import ComponentRules, Definition
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.sources import api_server, budget, reference_cache
 from karta_interpreter.definitions.sources.api_server import ApiServer
@@ -238,7 +238,7 @@ def _recorded_kinds(bound: int) -> Iterator[Fed]:
     known = redaction.Redaction(b"key")
 
     def push(text: str) -> None:
-        definition = Definition(text[:64], GVK("example.io", "v1", "Mill"), ())
+        definition = Definition(text[:64], GVK("example.io", "v1", "Mill"), (ComponentRules(text[:64], "mill"),))
         known.redacted(b'{"request": {}}', b"{}", definition)
 
     with mock.patch.object(redaction, "MOST_KINDS", bound):
