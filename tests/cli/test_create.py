@@ -204,6 +204,24 @@ def test_unreadable_shared_object_is_an_error(run: Run, files: Path, content: st
     assert reason in " ".join(result.output.split())
 
 
+@rows(
+    ("arguments", "code"),
+    [
+        pytest.param(("suite", "-f", "karta.yaml"), 2, id="no object"),
+        pytest.param(("suite", "-f", "karta.yaml", "empty.yaml"), 1, id="an empty file"),
+        pytest.param(
+            ("suite", "-f", "karta.yaml", "job.yaml", "--observed-file", "member.yaml"), 2, id="another object"
+        ),
+        pytest.param(("karta", "--crd", "karta.yaml"), 1, id="no CRD"),
+    ],
+)
+def test_nothing_is_made_of_unusable_input(run: Run, files: Path, arguments: tuple[str, ...], code: int) -> None:
+    (files / "empty.yaml").touch()
+    (files / "member.yaml").write_text((files / "job.yaml").read_text().replace("name: demo", "name: demon"))
+    result = run("create", *arguments)
+    assert (result.exit_code, result.stdout, len(result.stderr.splitlines())) == (code, "", 1)
+
+
 def test_suite_replaces_no_file(run: Run, files: Path) -> None:
     (files / "testdata").mkdir()
     (files / "testdata" / "interprethealth.yaml").write_text("mine")

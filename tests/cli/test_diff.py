@@ -6,6 +6,7 @@ import pytest
 from click.testing import Result
 
 from karta_interpreter.definitions.sources.files import load_catalogue
+from tests.support.rows import rows
 
 Run = Callable[..., Result]
 
@@ -99,6 +100,16 @@ def test_diff_asks_calls_of_a_suite(run: Run, files: Path) -> None:
 
         assert "testdata/suite.yaml:1: Job four pods: InterpretReplica\n  replica\n  - 4\n  + 8\n" in result.stdout
         assert result.stderr == "1 question: 1 answer differs\n"
+
+
+@rows(
+    "arguments",
+    ["a.yaml b.yaml", "--to b.yaml", "job.yaml karta.yaml", "job.yaml new.yaml", "--from karta.yaml job.yaml"],
+)
+def test_line_without_two_sides_is_wrong_usage(run: Run, files: Path, arguments: str) -> None:
+    (files / "new.yaml").write_text((files / "job.yaml").read_text())
+    result = run("diff", *arguments.split())
+    assert (result.exit_code, result.stdout, len(result.stderr.splitlines())) == (2, "", 1)
 
 
 def test_desired_replica_is_asked(run: Run) -> None:

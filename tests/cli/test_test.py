@@ -9,6 +9,8 @@ import pytest
 import yaml
 from click.testing import Result
 
+from tests.support.rows import rows
+
 _SUITE = """\
 name: three replicas
 description: They are in the spec.
@@ -174,6 +176,23 @@ def test_impossible_case_has_failed(suite: Path, run: Callable[..., Result], tex
     result = run("test")
     assert result.exit_code == 1
     assert said in result.stdout
+
+
+@rows(
+    ("arguments", "code"),
+    [
+        pytest.param(["kinds"], 2, id="no suite"),
+        pytest.param(["absent"], 2, id="no such path"),
+        pytest.param(["--name", "four"], 2, id="no case of that name"),
+        pytest.param(["empty.yaml", "--name", "four"], 1, id="an empty suite"),
+    ],
+)
+@pytest.mark.usefixtures("suite")
+def test_test_without_cases_is_a_mistake(run: Callable[..., Result], arguments: list[str], code: int) -> None:
+    Path("kinds").mkdir(exist_ok=True)
+    Path("empty.yaml").write_text("# nothing yet\n")
+    result = run("test", *arguments)
+    assert (result.exit_code, result.stdout) == (code, "")
 
 
 def test_case_outside_of_testdata_is_an_error(suite: Path, run: Callable[..., Result]) -> None:
