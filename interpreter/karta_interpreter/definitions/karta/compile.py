@@ -93,7 +93,9 @@ def _compiler(owner: str, variables: frozenset[str] = frozenset(), component: st
 def action_value(action: model.SuspendAction) -> JSON:
     """Return the JSON that a suspend action writes. Raise ValueError if its text is not JSON."""
     # Python's own parser also reads NaN, infinity and half of a surrogate pair, which no API server accepts.
-    return orjson.loads(action.value) if isinstance(action.value, str) else action.value
+    if isinstance(action.value, str):
+        return orjson.loads(action.value)
+    return action.value
 
 
 def _owners(structure: model.StructureDefinition) -> dict[str, str]:
@@ -168,7 +170,9 @@ def _actions(
 
 
 def _query(field: str, text: str | None, compiled: _Compiled) -> Query | None:
-    return None if text is None else compiled(field, text)
+    if text is None:
+        return None
+    return compiled(field, text)
 
 
 def _status(written: model.StatusDefinition, compiled: _Compiled) -> status_rules.StatusRules:

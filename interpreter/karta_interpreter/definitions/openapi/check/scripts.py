@@ -71,4 +71,10 @@ def _in_jq(field: re.Match[str], of: str) -> str:
 
 
 def _path(steps: str) -> str:
-    return _BRACKETS.sub(lambda key: f".{key[1] or key[2]}" if key[1] or key[2] else "[]" if key[3] else "", steps)
+    return _BRACKETS.sub(_step, steps)
+
+
+def _step(key: re.Match[str]) -> str:
+    if name := key[1] or key[2]:
+        return f".{name}"
+    return "[]" if key[3] else ""
