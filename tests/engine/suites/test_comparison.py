@@ -60,8 +60,7 @@ def test_equal_answers(name: str, expected: JSON, actual: JSON) -> None:
         pytest.param("components", [{"name": "a", "replicas": 1}], [{"name": "a", "replicas": 0}],
                      "components[0].replicas: expected 1, got 0", id="a count of 0 is not an empty field"),
         pytest.param("components", [{"name": "a"}, {"name": "b"}], [{"name": "b"}],
-                     'components: expected [{"name": "a"}, {"name": "b"}], got [{"name": "b"}]',
-                     id="a component too few"),
+                     'components[0]: expected {"name": "a"}, got nothing', id="a component too few"),
         pytest.param("dependencies", [], [{"kind": "Secret", "name": "a"}],
                      'dependencies: expected [], got [{"kind": "Secret", "name": "a"}]', id="one too many"),
         pytest.param("status", {}, {"conditions": []}, "status.conditions: expected nothing, got []",
@@ -75,6 +74,30 @@ def test_equal_answers(name: str, expected: JSON, actual: JSON) -> None:
 )  # fmt: skip
 def test_answers_that_differ(name: str, expected: JSON, actual: JSON, difference: str) -> None:
     assert differences(name, expected, actual)[0] == difference
+
+
+_HEAD_OF_THREE = {"name": "head", "replicas": 1}
+_THREE = [_HEAD_OF_THREE, {"name": "large", "replicas": 2}, {"name": "small", "replicas": 3}]
+
+
+@rows(
+    ("actual", "expected"),
+    [
+        pytest.param([{**_HEAD_OF_THREE, "name": "top"}, *_THREE[1:]],
+                     ['components[0].name: expected "head", got "top"'], id="one of three has another name"),
+        pytest.param([{"name": "large", "replicas": 4}, {**_HEAD_OF_THREE, "name": "top"}, _THREE[2]],
+                     ['components[0].name: expected "head", got "top"', "components[1].replicas: expected 2, got 4"],
+                     id="names go before equal values"),
+        pytest.param([{"name": "top", "replicas": 5}, *_THREE[1:]],
+                     ['components[0]: expected {"name": "head", "replicas": 1}, got nothing',
+                      'components[3]: expected nothing, got {"name": "top", "replicas": 5}'], id="another component"),
+        pytest.param([*_THREE, {"name": "head", "replicas": 7}],
+                     ['components[3]: expected nothing, got {"name": "head", "replicas": 7}'],
+                     id="a second one of the same name"),
+    ],
+)  # fmt: skip
+def test_components_are_paired(actual: JSON, expected: list[str]) -> None:
+    assert [*differences("components", _THREE, actual)] == expected
 
 
 def test_differences_are_all_listed() -> None:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from operator import attrgetter
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from karta_interpreter.base.errors import QuantityError
 from karta_interpreter.base.k8s import JSON, NOTHING, Path, Quantity, changes, field_path, get, set_value
@@ -54,9 +54,37 @@ def compare(name: str, expected: JSON, actual: JSON) -> Iterator[Difference]:
     >>> list(compare("replica", 3, 4))
     [Difference(path=('replica',), expected=3, actual=4)]
     """
-    for path, *values in sorted(changes(*_normalised(name, expected, actual), (name,)), key=attrgetter("path")):
+    expected, actual = _normalised(name, expected, actual)
+    if name == "components" and expected and actual and isinstance(expected, list) and isinstance(actual, list):
+        expected, actual = _paired(expected, actual)
+    for path, *values in sorted(changes(expected, actual, (name,)), key=attrgetter("path")):
         if values[0] != EXCLUDE:
             yield Difference(path, *map(_written, values))
+
+
+def _paired(expected: list[Any], actual: list[Any]) -> tuple[Any, Any]:
+    """Return components by their places. Those of one name have one place, and others that are else equal.
+
+    >>> _paired([{"name": "a", "replicas": 1}], [{"name": "b", "replicas": 2}, {"name": "c", "replicas": 1}])
+    ({0: {'name': 'a', 'replicas': 1}}, {0: {'name': 'c', 'replicas': 1}, 1: {'name': 'b', 'replicas': 2}})
+    """
+    before, after = dict(enumerate(expected)), dict[int, Any]()
+    others = list(actual)
+    for is_pair in (_have_one_name, _are_equal_but_for_names):
+        for place, component in before.items():
+            partner = next((other for other in others if is_pair(component, other)), None)
+            if place not in after and partner is not None:
+                after[place] = partner
+                others.remove(partner)
+    return before, after | dict(enumerate(others, len(expected)))
+
+
+def _have_one_name(one: JSON, other: JSON) -> bool:
+    return bool(get(one, ("name",)) == get(other, ("name",)))
+
+
+def _are_equal_but_for_names(one: JSON, other: JSON) -> bool:
+    return isinstance(one, dict) and isinstance(other, dict) and {**one, "name": ""} == {**other, "name": ""}
 
 
 def compare_answers(before: Answer, after: Answer) -> Iterator[Difference]:
