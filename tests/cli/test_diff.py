@@ -244,6 +244,42 @@ def test_reason_is_for_the_fields_that_it_names(run: Run, files: Path, divided: 
     assert ("known, if" in shown, "spec.replicas" in shown) == (is_known, not is_known)
 
 
+def test_reason_is_printed_once_with_the_number_of_its_cases(run: Run, files: Path) -> None:
+    script = CUSTOMIZATION.replace("example.io/v1, kind: Job", "ray.io/v1, kind: RayCluster")
+    (files / "ray.yaml").write_text(script)
+    cluster = {"apiVersion": "ray.io/v1", "kind": "RayCluster", "status": {"state": "ready"}}
+    for name in ("a", "b"):
+        (files / f"{name}.yaml").write_text(json.dumps({**cluster, "metadata": {"name": name}}))
+
+    shown = _diff(run, "ray.yaml", "RayCluster", "a.yaml", "b.yaml").stdout
+
+    assert shown.count("known, if it does as Karmada's script (2 cases): The Karta reads `state`") == 1
+    assert shown.count("The Karta reads `state`") == 1
+    assert shown.count("  known, for the reason above\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_known"),
+    [
+        pytest.param("0, {resourceRequest = {cpu = '1'}}", True, id="replicas that are left unset"),
+        pytest.param("1, nil", False, id="requests, which the reason does not name"),
+    ],
+)
+def test_reason_of_a_count_is_for_the_count(run: Run, files: Path, answer: str, *, is_known: bool) -> None:
+    text = CUSTOMIZATION.replace("example.io/v1, kind: Job", "apps.kruise.io/v1alpha1, kind: CloneSet")
+    (files / "script.yaml").write_text(text.replace("return obj.spec.replicas, nil", f"return {answer}"))
+    container = {"name": "main", "resources": {"requests": {"cpu": "1"}}}
+    spec = {"template": {"spec": {"containers": [container]}}}
+    clone_set = {"apiVersion": "apps.kruise.io/v1alpha1", "kind": "CloneSet", "metadata": {"name": "x"}, "spec": spec}
+    (files / "cloneset.yaml").write_text(json.dumps(clone_set))
+
+    changes = json.loads(_diff(run, "script.yaml", "CloneSet", "cloneset.yaml", "-o", "json").stdout)
+
+    (count,) = [change for change in changes if change["operation"] == "InterpretReplica"]
+    assert [place["path"] for place in count["differences"]] == ["replica" if is_known else "requires"]
+    assert ("known" in count) == is_known
+
+
 def _annotated(text: str, name: str, value: str) -> str:
     return text.replace("\nspec:", f"\n  annotations: {{karta-interpreter.io/{name}: '{value}'}}\nspec:", 1)
 

@@ -243,6 +243,7 @@ def differences_json(changed: Sequence[Difference]) -> list[JSON]:
 
 
 _FIELD = re.compile(r"`([\w.]+)`")
+_COUNTS: Final = {"replica", "requires"}
 KNOWN_FILE = Path(__file__).with_name("known.json")
 """Written from docs/bundled-scripts.yaml by `make generate`."""
 
@@ -252,7 +253,8 @@ def reason_of(
 ) -> str:
     """Return the reason if one side is the catalogue's Karta and the other one a script, or else "".
 
-    In a template, revised or retained, only fields that the reason names in backticks may differ.
+    In a template, revised or retained, only fields that the reason names in backticks may differ. If it names a count
+    or requirements, only that.
     """
     if before is None or after is None:
         return ""
@@ -262,8 +264,13 @@ def reason_of(
     gvk = sides[False].entry.definition.gvk
     reason = _known_reasons().get(f"{gvk.api_version} {gvk.kind}", {}).get(operation, "")
     fields = {name.rpartition(".")[2] for name in _FIELD.findall(reason)}
-    is_about_all = all(fields.intersection(at) for at, *_ in changed if at[:1] in (("revised",), ("retained",)))
-    return reason if is_about_all else ""
+    results = {"revised", "retained"}
+    if not fields.isdisjoint(_COUNTS):
+        results |= _COUNTS
+    for path, *_ in changed:
+        if path and path[0] in results and fields.isdisjoint(path):
+            return ""
+    return reason
 
 
 def _is_by_script(interpreter: Interpreter, operation: str) -> bool:

@@ -1,6 +1,7 @@
 """``karta-interpreter diff``: the different answers of two definitions about the same objects."""
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -127,12 +128,8 @@ def command(
         warnings.append("--from and --to are the same, and so are their answers")
     elif not changes and not any(question.call.object.get("status") for question in questions):
         warnings.append("no object has a status, so health was hardly compared: give what `kubectl get -o yaml` prints")
-    if output == "table":
-        text = "".join(_change_text(change, full=shown["full"]) for change in changes)
-    else:
-        text = written(list(map(_record, changes)), output)
     print_changes(
-        text,
+        _written(changes, output, full=shown["full"]),
         warnings,
         count(len(questions), "question"),
         len(changes),
@@ -223,13 +220,27 @@ def _distinct(changes: Iterable[ChangedAnswer]) -> list[ChangedAnswer]:
     return distinct
 
 
-def _change_text(change: ChangedAnswer, *, full: bool = False) -> str:
+def _written(changes: Sequence[ChangedAnswer], output: str, *, full: bool) -> str:
+    """Return the changes as text. In a table a known reason stands at the first of its cases, with their number."""
+    if output != "table":
+        return written(list(map(_record, changes)), output)
+    cases = Counter((change.question.gvk, change.known) for change in changes if change.known)
+    text = ""
+    for change in changes:
+        text += _change_text(change, cases.pop((change.question.gvk, change.known), 0), full=full)
+    return text
+
+
+def _change_text(change: ChangedAnswer, cases: int, *, full: bool) -> str:
     question = change.question
     location = click.style(f"{question.source}:{question.line}: ", bold=True) if question.source else ""
     title = one_line(f"{location}{question.gvk.kind} {question.title}: {question.call.operation}")
     lines = [title, *difference_lines(change.differences, full=full)]
-    if change.known:
-        lines.append(f"  known, if it does as Karmada's script: {one_line(change.known)}")
+    if cases:
+        number = f" ({cases} cases)" if cases > 1 else ""
+        lines.append(f"  known, if it does as Karmada's script{number}: {one_line(change.known)}")
+    elif change.known:
+        lines.append("  known, for the reason above")
     if change.cause:
         lines.append(f"  cause: {one_line(change.cause)}")
     return "".join(f"{line}\n" for line in lines) + "\n"
