@@ -63,6 +63,13 @@ _IF_KEPT = ('if o.metadata.annotations["example.io/keep"] == "true" then d.spec.
             f"{_POD}.containers[0].image", id="the image of a container by its number"),
         pytest.param(_script(*_ADD_CONTAINERS), f"{_POD}.containers", id="a container that the member injects"),
         pytest.param(_script(*_ADD_ENV), f"{_POD}.containers[0].env", id="entries of an environment"),
+        pytest.param(
+            _script(
+                "local kept = o.metadata and o.metadata.annotations",
+                'local key = "example.io/keep"',
+                'if kept and kept[key] == "true" then d.spec.paused = true end',
+            ),
+            "spec.paused", id="a condition by a local, with a key in a local"),
         pytest.param(_script("d.spec.replicas = o.spec.replicas"), "spec.replicas", id="a field with another value"),
         pytest.param(_script("d.spec.paused = o.spec.paused"), "spec.paused", id="a field that neither object has"),
         pytest.param(
@@ -88,7 +95,7 @@ def test_what_a_script_keeps_is_a_difference(run: Run, files: Path, script: str,
     ("line", "path"),
     [
         pytest.param("d.spec.x = o.spec[d.metadata.name]", "spec[d.metadata.name]", id="a key of another value"),
-        pytest.param("keep(d, o)", "all", id="a function that has the whole member"),
+        pytest.param("if (o ~= nil) then keep(d, o) end", "all", id="a function that has the whole member"),
     ],
 )
 def test_read_that_cannot_be_made_is_said(run: Run, files: Path, line: str, path: str) -> None:

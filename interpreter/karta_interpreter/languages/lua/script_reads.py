@@ -14,7 +14,7 @@ Steps: TypeAlias = tuple[str | int | None, ...]
 _STEP: Final = re.compile(r"""\.(\w+)|\[["']([^"']+)["']\]|\[(\d+)\]|\[([^]]+)\]""")
 _TEXT_LOCAL: Final = re.compile(r"""\blocal +(\w+) *= *["']([^"'\n]+)["'] *;?$""", re.MULTILINE)
 _LOOP_NAME: Final = re.compile(r"\bfor +(\w+)")
-_IS_ARGUMENT: Final = re.compile(r"(?<!function)(?<!function Retain)[(] *(?:[\w.]+ *, *)*$")
+_IS_ARGUMENT: Final = re.compile(r"(?<!function)(?<!function Retain)(?<=\w)[(] *(?:[\w.]+ *, *)*$")
 _SWITCH: Final = re.compile(r" *[~=]= *(?:true|false)\b")
 
 
@@ -39,7 +39,7 @@ def member_reads(script: Script) -> tuple[dict[Steps, list[JSON]], list[str]]:
             unknown[way.removeprefix(".")] = None
         elif steps:
             reads.setdefault(steps, []).extend(_compared(mention))
-        elif _IS_ARGUMENT.search(text[: mention.start()][-99:]):
+        elif _IS_ARGUMENT.search(text[max(mention.start() - 99, 0) : mention.start()]):
             unknown["all"] = None
     # A value is made with the parts of it that are read.
     holders = {steps[:length] for steps in reads for length in range(len(steps))}
