@@ -4,6 +4,7 @@ A test of how a process begins or ends starts a new Python. Commands of a shell 
 """
 
 import atexit
+import logging
 import multiprocessing
 import os
 import sys
@@ -58,4 +59,5 @@ def _run(
     try:
         exec(program, {"__name__": "__main__"})  # noqa: S102 - as python -c does
     finally:
+        logging.shutdown()  # Python 3.13 clears what the process has registered from which this one is forked
         atexit._run_exitfuncs()  # noqa: SLF001 - a fork ends without them
