@@ -392,6 +392,29 @@ async def test_exchange_that_fails_without_threads_frees_its_place(real: Pool, m
     await pool.close()
 
 
+async def test_process_killed_while_it_settles_without_threads_frees_its_place(
+    real: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    reported: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
+    pool = AsyncPool(real)
+    with real.process("a", LONG):
+        pass  # a process that no thread of the asynchronous pool has started
+    with monkeypatch.context() as exhausted:
+        exhausted.setattr(threading.Thread, "start", fail)
+        async with pool.process("a", LONG) as (process, left):
+            await process.send(b"w", b"word", left)
+            await process.receive()
+            [pid] = processes_of(real)
+        os.kill(pid, signal.SIGKILL)
+        await until(lambda: not pool._settling)  # noqa: SLF001 - the task that nobody waits for
+    assert (reported, await say(pool, "b", b"word")) == ([], b"word")
+    await pool.close()
+
+
 async def test_exchange_without_free_process_is_refused(real: Pool) -> None:
     pool = AsyncPool(real)
     with real.process("a", 1), real.process("b", 1), pytest.raises(SandboxError, match="every process is busy"):

@@ -172,6 +172,6 @@ class Exchange:
         self._process.begin_settling()
         try:
             self._process.end_settling(await self.receive())
-        except SandboxError:
+        except (SandboxError, RuntimeError):  # it has ended, and perhaps no thread can be started to wait for its end
             return False
         return True
