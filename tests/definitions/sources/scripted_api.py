@@ -146,6 +146,9 @@ class ScriptedApi:
         if group_version in self.kinds:
             resources = [{"name": kind.lower(), "kind": kind} for kind in self.kinds[group_version]]
             return web.json_response({"kind": "APIResourceList", "resources": resources})
+        if path == "/apis":
+            served = [{"versions": [{"groupVersion": version}]} for version in self.kinds]
+            return web.json_response({"kind": "APIGroupList", "groups": served})
         if verb == "patch" and path.endswith("/status"):
             collection, _, name = path.removesuffix("/status").rpartition("/")
             obj = {**self.collections[collection][name], **body}

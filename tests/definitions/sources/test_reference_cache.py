@@ -13,11 +13,13 @@ from karta_interpreter.base.errors import QueryAbsentError, QueryReferenceError
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.reference_resolver import LargeLookUpError, ObjectNames
 from karta_interpreter.definitions.sources import reference_cache
+from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.informer import Pace
 from karta_interpreter.definitions.sources.reference_cache import ReferenceCache
 from karta_interpreter.languages.jq import Query
 from tests.definitions.sources.running import FAST, RunningCluster, running_cluster
-from tests.definitions.sources.scripted_api import ScriptedApi, status, stream
-from tests.support.waiting import HANG
+from tests.definitions.sources.scripted_api import ScriptedApi, serving, status, stream, write_kubeconfig
+from tests.support.waiting import HANG, until
 
 HALL = GVK("toys.example.com", "v1", "Hall")
 HALLS = "/apis/toys.example.com/v1/hall"
@@ -229,9 +231,9 @@ async def test_kind_that_appears_later_is_found(tmp_path: Path, folder: Path) ->
     api = ScriptedApi()
     async with running_cluster(tmp_path, api, folders=(folder,)) as running:
         reader = running.cluster.referenced
-        await api.was_asked("get", "/apis/toys.example.com/v1", times=2)
-        with pytest.raises(QueryReferenceError, match="404 as the test wants it"):
-            reader.get(HALL, "town", "great")
+        await api.was_asked("get", "/apis", times=2)
+        await _until(running, lambda: "the API server has no toys.example.com/v1, Kind=Orchestra" in _problem(running))
+        assert not api.requests("get", "/apis/toys.example.com/v1")
         api.collections[HALLS] = {}
         api.kinds["toys.example.com/v1"] = ["Orchestra"]
         await _until(running, lambda: "the API server has no toys.example.com/v1, Kind=Hall" in _problem(running))
@@ -346,3 +348,25 @@ async def test_without_references_nothing_is_asked(tmp_path: Path) -> None:
         await running.is_synced()
         assert not api.requests("get", HALLS)
         assert not api.requests("get", "/apis/toys.example.com/v1")
+
+
+async def test_kinds_of_missing_groups_share_a_request(tmp_path: Path) -> None:
+    references = [
+        (GVK(f"workloads{number}.example.com", "v1", "Stage"), GVK(f"configs{number}.example.com", "v1", "Light"))
+        for number in range(20)
+    ]
+    async with serving(_api()) as api, ApiServer.of(write_kubeconfig(tmp_path / "kubeconfig", api.url)) as server:
+        cache = ReferenceCache(server, Pace(first=3600.0, longest=3600.0))
+        cache.want(references)
+        running = asyncio.create_task(cache.run())
+        await until(lambda: all("has no workloads" in cache.problem(gvk) for _, gvk in references))
+        running.cancel()
+        assert [asked.path for asked in api.requests("get")] == ["/apis"]
+
+
+async def test_server_that_hides_its_groups_is_asked_for_each(tmp_path: Path, folder: Path) -> None:
+    api = _api("great")
+    api.on("get", "/apis", status(403, "Forbidden"), times=10_000)
+    async with running_cluster(tmp_path, api, folders=(folder,)) as running:
+        reader = running.cluster.referenced
+        await _until(running, lambda: reader.get(HALL, "town", "great") is not None)

@@ -12,7 +12,9 @@ kind cannot be looked up if one of them has no room: an answer without it would 
 """
 
 import asyncio
+import math
 import sys
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +25,7 @@ from typing import Final
 import orjson
 
 from karta_interpreter.base.errors import ClusterError, QueryAbsentError, QueryReferenceError
-from karta_interpreter.base.k8s import GVK, Object, grouped
+from karta_interpreter.base.k8s import GVK, Object, grouped, objects_in
 from karta_interpreter.definitions.karta import MOST_BYTES, MOST_OBJECTS, LargeLookUpError, ObjectNames, ReferenceReader
 from karta_interpreter.definitions.sources.api_server import ApiServer, by_kind
 from karta_interpreter.definitions.sources.budget import Budget, weight_of
@@ -69,6 +71,9 @@ class ReferenceCache(ReferenceReader):
         """The keys of the objects of a kind in a namespace, or without one."""
         self._problems: Mapping[GVK, ClusterError] = {}
         self._names: dict[tuple[GVK, Query], _Names] = {}
+        self._discovery = asyncio.Lock()
+        self._discovered = -math.inf
+        self._versions: frozenset[str] | None = None
         self._unknown: set[GVK] = set()  # kinds that the server has said it does not have
 
     def want(self, references: Iterable[tuple[GVK, GVK]]) -> None:
@@ -188,7 +193,7 @@ class ReferenceCache(ReferenceReader):
         while True:
             for kind in tuple(kinds()):
                 try:
-                    return await self._path(kind)
+                    return await self._path(kind, self._pace.pause(failures))
                 except ClusterError as error:
                     self._problems = {**self._problems, gvk: error}
                     # Until the kind of workload is found, the kind that it refers to may be there, too.
@@ -197,11 +202,33 @@ class ReferenceCache(ReferenceReader):
             failures += 1
             await asyncio.sleep(self._pace.pause(failures))
 
-    async def _path(self, gvk: GVK) -> str:
-        """Return the path of a kind's collection. Raise ClusterError if the server does not have the kind."""
-        if resource := by_kind(await self._api.resources(gvk.api_version)).get(gvk.kind):
+    async def _path(self, gvk: GVK, age: float) -> str:
+        """Return the path of a kind's collection. Raise ClusterError if the server does not have the kind.
+
+        That it does not have the group may be known for ``age`` seconds.
+        """
+        versions = await self._served_versions(age) if gvk.group else None
+        is_missing = versions is not None and gvk.api_version not in versions
+        if not is_missing and (resource := by_kind(await self._api.resources(gvk.api_version)).get(gvk.kind)):
             return f"{'/apis' if gvk.group else '/api'}/{gvk.api_version}/{resource['name']}"
         raise ClusterError(f"the API server has no {gvk}", reason="NotFound")
+
+    async def _served_versions(self, age: float) -> frozenset[str] | None:
+        """Return the versions of API groups that the server had within ``age`` seconds, None if it does not say.
+
+        All kinds that wait share one request. Otherwise those of a catalogue send a hundred in a minute.
+        """
+        async with self._discovery:
+            if time.monotonic() - self._discovered >= age:
+                try:
+                    groups = objects_in((await self._api.get("/apis")).get("groups"))
+                except ClusterError:
+                    self._versions = None
+                else:
+                    versions = [version for group in groups for version in objects_in(group.get("versions"))]
+                    self._versions = frozenset(str(version.get("groupVersion")) for version in versions)
+                self._discovered = time.monotonic()
+            return self._versions
 
     def _touch(self, gvk: GVK, collection: Informer[bytes], key: str) -> None:
         """Note that an object is there, has changed, or is gone."""
