@@ -12,6 +12,7 @@ from karta_interpreter.definitions.karta.annotations import PREFIX, annotation_p
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
+from karta_interpreter.definitions.karta.versions import in_version
 from karta_interpreter.engine.explain import Explanation, explain, outline, warnings_about
 from karta_interpreter.engine.explain.reading import annotation_field
 from karta_interpreter.engine.operations import Operation, interpret
@@ -73,12 +74,13 @@ def test_object_of_a_suite_has_no_hint_about_a_typo(
 
 def _without_one(definition: Definition) -> Iterator[tuple[str, Definition]]:
     """Yield each annotation of ours with the definition that lacks it."""
-    written: Iterable[str] = definition.manifest["metadata"].get("annotations", {})
+    manifest = in_version(definition.manifest, definition.gvk.version)
+    written: Iterable[str] = manifest["metadata"].get("annotations", {})
     names = {each.removeprefix(PREFIX) for each in written if each.startswith(PREFIX)}
     # Every definition has `written-from`, which is about the definition: its answers would take most of the time.
     for name in sorted(names - {"written-from"}):
         with without_linting():
-            yield name, load_definition(remove(definition.manifest, annotation_path(name)))
+            yield name, load_definition(remove(manifest, annotation_path(name)))
 
 
 def _answer(definition: Definition, case: Case) -> JSON:

@@ -36,7 +36,8 @@ _VALUES: Final[Sequence[JSON]] = (
 class Twins(NamedTuple):
     """Two kinds, the places of their shared part, and the part that each key is added to.
 
-    ``differ`` has the keys whose answers differ, and why. ``only`` are components that one of them has in addition.
+    ``differ`` has the keys whose answers differ, and why. ``only`` are components that one of them has in addition, and
+    ``of_one`` are keys that one of them alone reads, so that only it refuses a wrong value.
     """
 
     left: str
@@ -50,6 +51,7 @@ class Twins(NamedTuple):
     only: frozenset[str] = frozenset()
     keys: Sequence[str] = ()
     differ: Mapping[str, str] = {}
+    of_one: frozenset[str] = frozenset()
 
 
 _RAY: Final = {
@@ -84,7 +86,14 @@ _WORKFLOW_TEMPLATE: Final = {
     "steps": [[{"arguments": _ARGUMENTS}]],
 }
 """A parameter without a name would be an error, whatever else is asked."""
-_FLINK: Final = {"flinkVersion": "v1_20", "jobManager": {}, "taskManager": {}}
+_NAMED: Final = {"spec": {"containers": [{"name": "main"}]}}
+_FLINK: Final = {
+    "flinkVersion": "v1_20",
+    "jobManager": {"podTemplate": _NAMED},
+    "taskManager": {"podTemplate": _NAMED},
+    "podTemplate": _NAMED,
+}
+"""Containers are merged by their names: one without a name would be an error, whatever else is asked."""
 _SPARK_RUN: Final = {"mainClass": "a", "jars": "local:///a.jar", "runtimeVersions": {"sparkVersion": "4.0.0"}}
 _SPARK_KEYS: Final = tuple(
     f"spark.kubernetes.{role}{key}"
@@ -114,7 +123,6 @@ _TWINS: Final = [
         "v1alpha1",
         "v1beta1",
         {"template": {"jobTemplate": {"spec": {"template": _TEMPLATE}}}},
-        differ={"template.imageListPullJobTemplate.spec.pullSecrets[0]": "v1alpha1 has no template for pulling images"},
     ),
     _versions("BroadcastJob.apps.kruise.io", "v1alpha1", "v1beta1", {"template": _TEMPLATE}),
     _versions("CloneSet.apps.kruise.io", "v1alpha1", "v1beta1", {"template": _TEMPLATE}),
@@ -134,10 +142,6 @@ _TWINS: Final = [
         "v1",
         "v1beta2",
         {"replicas": 2},
-        differ={
-            f"template.pod.templatedVolumes[0].{name}": "v1 alone has volumes of single nodes, since Strimzi 1.2"
-            for name in ("configMap.name", "persistentVolumeClaim.claimName", "secret.secretName")
-        },
     ),
     _versions("LLMInferenceService.serving.kserve.io", "v1alpha1", "v1alpha2", {"replicas": 2, "template": _POD}),
     _versions("Sandbox.agents.x-k8s.io", "v1alpha1", "v1beta1", {"podTemplate": _TEMPLATE}),
@@ -192,13 +196,13 @@ _TWINS: Final = [
     Twins(
         "SparkApplication.sparkoperator.k8s.io/v1beta2",
         "SparkApplication.spark.apache.org/v1",
-        # Their defaults differ: one executor and two.
         {"spark.executor.instances": "2"},
         left_base={"type": "Scala", "driver": {}, "executor": {}},
         right_base=_SPARK_RUN,
         left_at=("spec", "sparkConf"),
         right_at=("spec", "sparkConf"),
         keys=_SPARK_KEYS,
+        differ={'["spark.executor.instances"]': "the defaults differ: one executor and two"},
     ),
     Twins(
         "SparkApplication.sparkoperator.k8s.io/v1beta2",
@@ -215,6 +219,7 @@ _TWINS: Final = [
         left_at=("spec", "executor", "template"),
         right_at=("spec", "executor", "template"),
         only=frozenset({"driver", "server", "ServiceAccount"}),  # one of them adds that of the older name
+        of_one=frozenset({"spec.serviceAccount"}),
     ),
     Twins(
         "VirtualMachineInstance.kubevirt.io/v1",
@@ -233,14 +238,6 @@ _TWINS: Final = [
         "FlinkBlueGreenDeployment.flink.apache.org/v1beta1",
         _FLINK,
         right_at=("spec", "template", "spec"),
-        differ=dict.fromkeys(
-            [
-                f"{role}.resources.{part}[0]"
-                for role in ("jobManager", "taskManager")
-                for part in ("limits", "requests")
-            ],
-            "requests and limits are maps: neither kind answers for a list",
-        ),
     ),
 ]
 
@@ -264,7 +261,9 @@ def _keys(twins: Twins) -> list[Path]:
         definition = _definition(name)
         for operation in filter(definition.answers, twins.operations):
             found |= dict.fromkeys(_leaves(reads_of(definition, operation).at(*at)))
-    return sorted(found, key=field_path)
+    # Kubernetes makes no pod with ephemeral containers (ValidatePodCreate in validation.go).
+    apart = {key for key in found if "ephemeralContainers" in key or field_path(key) in twins.of_one}
+    return sorted(found.keys() - apart, key=field_path)
 
 
 def _leaves(part: Projection, path: Path = ()) -> Iterator[Path]:
@@ -272,7 +271,7 @@ def _leaves(part: Projection, path: Path = ()) -> Iterator[Path]:
         yield path
     for name, below in part.fields.items():
         yield from _leaves(below, (*path, name))
-    if part.elements:
+    if part.elements and not part.fields:  # beside fields, the elements are the values of a map
         yield from _leaves(part.elements, (*path, 0))
 
 
