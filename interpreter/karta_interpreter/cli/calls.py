@@ -7,7 +7,7 @@ from typing import Self
 
 from karta_interpreter.base.errors import InterpretationError, LuaError
 from karta_interpreter.base.findings import closest, escaped
-from karta_interpreter.base.k8s import GVK, Object, get
+from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.base.karmada import OF_SCRIPTS
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of
 from karta_interpreter.cli.files import named, read_items, read_object
@@ -122,8 +122,6 @@ class Arguments:
         if template and member and full_name(template.get("metadata")) != full_name(member.get("metadata")):
             names = f"{named(template)}, and the observed one {named(member)}"
             say(escaped(f"warning: the desired object is {names}"), err=True)
-        if template and member and get(template, ("metadata", "uid")) and not get(member, ("metadata", "uid")):
-            say("warning: only the desired object has a uid: are the two files swapped?", err=True)
         return arguments
 
     def __post_init__(self) -> None:

@@ -52,7 +52,6 @@ from karta_interpreter.base.k8s.values import (
     objects_in,
     parts_of,
     parts_within,
-    pointer_step,
     type_name,
 )
 
@@ -106,7 +105,6 @@ __all__ = [
     "patched",
     "pod_dependencies",
     "pod_requirements",
-    "pointer_step",
     "reader",
     "remove",
     "set_value",

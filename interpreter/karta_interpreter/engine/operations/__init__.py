@@ -26,7 +26,7 @@ from karta_interpreter.engine.operations.interpretation import (
     script_results,
     with_domains,
 )
-from karta_interpreter.engine.operations.left_out import fields_left_out, resources_left_out
+from karta_interpreter.engine.operations.left_out import resources_left_out
 from karta_interpreter.engine.operations.list_matching import Correspondence, respelled, unless_broken
 from karta_interpreter.engine.operations.native_interpreters import CARRIED, NATIVE, natively_answered
 from karta_interpreter.engine.operations.retain import (
@@ -61,7 +61,6 @@ __all__ = [
     "absent_status",
     "by_operation",
     "can_exist",
-    "fields_left_out",
     "has_scripts_alone",
     "healthy_statuses",
     "interpret",

@@ -6,10 +6,8 @@ Each question has a module. A module takes a definition and the evidence, and yi
 from karta_interpreter.engine.verification.aggregation import judge_crd
 from karta_interpreter.engine.verification.evidence import (
     Evidence,
-    is_ready,
     owner_references,
     reads_of_evidence,
-    unsettled,
 )
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
 from karta_interpreter.engine.verification.verify import verify
@@ -19,10 +17,8 @@ __all__ = [
     "Judgement",
     "Question",
     "Verdict",
-    "is_ready",
     "judge_crd",
     "owner_references",
     "reads_of_evidence",
-    "unsettled",
     "verify",
 ]
