@@ -23,11 +23,11 @@ from tests.engine.explain.laws import check_laws
 from tests.support.examples import SWEEPS_ALL
 
 _WITHOUT_EFFECT: Final = {
-    (name, row["annotation"], Operation(row["operation"]))
+    (name, row.get("version"), row["annotation"], Operation(row["operation"]))
     for row in accepted("explained")
     for name in row["definitions"]
 }
-"""Annotations that an operation reads, and that no object of the kind can show."""
+"""Annotations that an operation reads, and that no object of the kind, or of its version, can show."""
 
 
 def test_explained_answer_is_the_answer(definition: Definition, swept: Sequence[Case]) -> None:
@@ -53,7 +53,12 @@ def test_annotation_is_explained_only_if_it_decides(definition: Definition, swep
         # The suites ask what the definition answers; that it leaves the rest out needs no case.
         asked = {case.call.operation for case in swept}
         named |= {each for each in asked if _names(outline(definition, each), name)}
-        without_effect = {each for each in asked if (definition.name, name, each) in _WITHOUT_EFFECT}
+        without_effect = {
+            each
+            for each in asked
+            for version in (None, definition.gvk.version)
+            if (definition.name, version, name, each) in _WITHOUT_EFFECT
+        }
         # Few cases do not show all that an annotation decides.
         assert not SWEEPS_ALL or named == decides | without_effect, (
             f"{name}: left: it is named for; right: it changes an answer of"
