@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from karta_interpreter import Finding, Karta, Severity
+from karta_interpreter.definitions.karta.rules import REFUSED
 
 REASONS: Mapping[str, str] = {
     "(schema|unknown-field|not-a-karta): .*": "A definition has to fit the CRD wherever it comes from.",
@@ -23,6 +24,11 @@ REASONS: Mapping[str, str] = {
 def errors(definition: Mapping[str, Any]) -> list[Finding]:
     """What is wrong with a definition."""
     return [finding for finding in Karta.check(definition) if finding.severity is Severity.ERROR]
+
+
+def says_refused(definition: Mapping[str, Any]) -> bool:
+    """Return whether a finding says that Karta's own admission refuses a definition."""
+    return any(REFUSED in finding.message for finding in Karta.check(definition))
 
 
 def reasons(findings: Sequence[Finding]) -> list[str | None]:
