@@ -28,6 +28,12 @@ def _accepted(group: str) -> set[tuple[str, Status]]:
     return {(kind, Status(row["worst"])) for row in accepted("one-picture")[group] for kind in row["kinds"]}
 
 
+def _kinds(definition: Definition) -> set[str]:
+    """Return the names by which a row may mean a definition: its kind, or its kind in its version."""
+    kind = f"{definition.gvk.kind}.{definition.gvk.group}"
+    return {kind, f"{kind}/{definition.gvk.version}"}
+
+
 _REASONS = _accepted("other")
 """Kinds, and statuses of the worst cluster, of which the aggregate may have another status."""
 
@@ -50,7 +56,7 @@ def test_aggregate_has_the_status_of_the_worst_cluster(definition: Definition, c
             goes_on = aggregate is Status.RUNNING and _completes(definition) and worst not in FAILING
             if worst is not aggregate and not goes_on:
                 deviating[worst] = f"{aggregate}: {json.dumps(pair)}"
-    reasons = {status for kind, status in _REASONS if kind == f"{definition.gvk.kind}.{definition.gvk.group}"}
+    reasons = {status for kind, status in _REASONS if kind in _kinds(definition)}
     assert not {status: example for status, example in deviating.items() if status not in reasons}
     assert deviating.keys() == reasons, "each reason is needed"
 
@@ -69,7 +75,7 @@ def test_aggregate_is_never_better_than_the_worst_cluster(definition: Definition
             begins = worst is Status.UNDEFINED and aggregate is not Status.RUNNING
             if rank(aggregate) > rank(worst) and not goes_on and not begins:
                 better[worst] = f"{aggregate}: {json.dumps(reports)}"
-    reasons = {status for kind, status in _BETTER if kind == f"{definition.gvk.kind}.{definition.gvk.group}"}
+    reasons = {status for kind, status in _BETTER if kind in _kinds(definition)}
     assert not {status: example for status, example in better.items() if status not in reasons}
     assert better.keys() == reasons, "each reason is needed"
 
@@ -90,9 +96,9 @@ def test_aggregate_is_healthy_only_if_each_cluster_is(definition: Definition, ca
             goes_on = _completes(definition) and worst is Status.UNDEFINED and aggregate is not Status.COMPLETED
             if not all(are_healthy) and not goes_on and _is_healthy(definition, _whole(definition, template, reports)):
                 healthier[worst] = f"{aggregate}: {json.dumps(reports)}"
-    kind = f"{definition.gvk.kind}.{definition.gvk.group}"
-    other = {status: example for status, example in healthier.items() if (kind, status) not in _BETTER}
-    reasons = {status for of_kind, status in _HEALTHIER if of_kind == kind}
+    better = {status for kind, status in _BETTER if kind in _kinds(definition)}
+    other = {status: example for status, example in healthier.items() if status not in better}
+    reasons = {status for kind, status in _HEALTHIER if kind in _kinds(definition)}
     assert not {status: example for status, example in other.items() if status not in reasons}
     assert other.keys() == reasons, "each reason is needed"
 
