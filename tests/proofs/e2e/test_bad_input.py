@@ -148,7 +148,13 @@ def _asked(config: Path, *options: str | Path) -> str:
     [
         pytest.param(
             _without_rights,
-            ['"resources": ["kartas"], "verbs": ["list", "watch"]', '"resources": ["customresourcedefinitions"]'],
+            [
+                '"resources": ["kartas"], "verbs": ["list", "watch"]',
+                "cannot register: GET",
+                "changes by others go unnoticed",
+                '"resources": ["customresourcedefinitions"]',
+                "cannot register: PATCH",
+            ],
             '"resources": ["resourceinterpreterwebhookconfigurations"], "verbs": ["list"]',
             id="no RBAC",
         ),
