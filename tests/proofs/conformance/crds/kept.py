@@ -25,6 +25,7 @@ _COUNT: Final = "a count that the template leaves unset is the member's"
 _FIXED: Final = "no field of a run changes after it was made, and a webhook fills in some"
 _QUEUE: Final = "a queue says which cluster runs it"
 _FILLED: Final = "the webhook fills it in, when the object is made, and refuses an update without it"
+_DEFAULT: Final = "a default that the webhook fills in"
 
 KEPT: Final[tuple[Kept, ...]] = (
     Kept((), ".spec.suspend", _SWITCH),
@@ -39,6 +40,7 @@ KEPT: Final[tuple[Kept, ...]] = (
     Kept(("RayService",), ".spec.rayClusterConfig.suspend", _SWITCH),
     Kept(("VirtualMachine",), ".spec.runStrategy", _SWITCH),
     Kept(("VirtualMachine",), ".spec.template.spec.domain.machine.type", "the guest would find another machine"),
+    Kept(("VirtualMachine",), ".spec.template.spec.terminationGracePeriodSeconds", _DEFAULT),
     Kept(("RayJob",), ".spec.jobId", "whoever submits the job in the member names it here"),
     Kept(("SparkApplication",), ".spec.restartPolicy.type", "the webhook fills in Never, and a new spec runs again"),
     Kept(("CloneSet",), ".spec.scaleStrategy.podsToDelete[]", "the controller takes pods that are gone off the list"),
@@ -47,6 +49,10 @@ KEPT: Final[tuple[Kept, ...]] = (
     Kept(("JobSet",), ".spec.network", _FILLED),
     Kept(("JobSet",), ".spec.replicatedJobs[].template.spec.completionMode", _FILLED),
     Kept(("Cluster",), ".spec.imageName", _FILLED),
+    Kept(("Cluster",), ".spec.bootstrap", "what nothing reads once the database exists, and the webhook completes"),
+    Kept(("Cluster",), ".spec.backup.target", _DEFAULT),
+    Kept(("Cluster",), ".spec.replicationSlots.synchronizeReplicas", _DEFAULT),
+    Kept(("Cluster",), ".spec.probes.liveness.isolationCheck", "the webhook fills it in from an annotation"),
     Kept(("Job",), ".spec.minAvailable", _FILLED),
     Kept(("Job",), ".spec.schedulerName", _FILLED),
     Kept(("Job",), ".spec.tasks[].maxRetry", _FILLED),
