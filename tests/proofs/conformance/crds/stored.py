@@ -70,6 +70,7 @@ ROWS: Final = (
     _Row(("SeldonDeployment",), r"unknown predictors\[\d\]\.graph\.children", "the chart's CRD keeps them"),
     _Row(("RayCluster",), r"spec\.workerGroupSpecs\[\d\]\.groupName: Required", _REFUSED),
     _Row(("TrainJob",), r"unknown (podTemplateOverrides|labels)", "Trainer 2.1 has it"),
+    _Row(("TrainJob",), r"unknown podSpecOverrides", "Trainer 2.0 has it"),
 )
 
 
