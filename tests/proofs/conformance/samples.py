@@ -32,7 +32,7 @@ _FOLDERS: Final = frozenset({"config", "doc", "docs", "example", "examples", "ma
 _OPERATIONS: Final = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.INTERPRET_DEPENDENCY)
 _OF_CLAIMS: Final = frozenset(
     {
-        *("dataVolumeTemplates", "pvcTemplate", "volumeClaim", "volumeClaimTemplate"),
+        *("dataVolumeTemplates", "pvc", "pvcTemplate", "volumeClaim", "volumeClaimTemplate"),
         *("volumeClaimTemplates", "volumeClaimPolicies"),
     }
 )

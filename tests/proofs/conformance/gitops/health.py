@@ -145,13 +145,16 @@ def _expected(definition: Definition, obj: Object) -> str:
     try:
         matched = set(match_status(definition, obj).matched)
         named = definition.annotations.healthy_statuses
+        rests = Status.SUSPENDED in matched and (named is None or Status.SUSPENDED in named)
         is_in_trouble = bool(matched & (_TROUBLE - (named or set())))
         if is_stale(definition, obj):
-            return "Degraded" if is_in_trouble else "Progressing"
+            return "Degraded" if is_in_trouble and not rests else "Progressing"
         is_healthy = bool(matched & (_AT_WORK if named is None else named))
         if definition.annotations.health is not None:
             is_healthy = interpret_health(definition, obj)
             is_in_trouble = is_in_trouble and not is_healthy
+        elif rests:
+            is_in_trouble = False
     except InterpretationError:
         return "error"
     if is_in_trouble:
