@@ -55,8 +55,6 @@ class Side:
             kinds = catalogue_kinds()
             if not any(_is_about(name, gvk) for gvk in kinds) and not is_path(name):
                 hint = did_you_mean(name, sorted({CATALOGUE, *(gvk.kind for gvk in kinds)}))
-                if name.lower() in ("karmada", "default", "builtin", "built-in", "native", "thirdparty"):
-                    hint = "Karmada's own scripts are files of its repository: name that folder (docs/migrate.md)"
                 raise UsageProblem(f"error: {name} is neither a file nor a kind of the catalogue; {hint}")
 
     def find(self, gvk: GVK) -> Interpreter | None:

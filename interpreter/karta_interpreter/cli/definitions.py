@@ -393,10 +393,6 @@ def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[Se
 def _instead_of(kind: str, gvks: Sequence[GVK]) -> str:
     if exists(kind):
         return f"give a file with -f: -f {kind}"
-    if "," in kind:
-        return "write a space between the names"
-    if "*" in kind:
-        return "a name has no *, and `catalogue list` has all names"
     if alike := _alike(kind.lower(), gvks):
         return f"did you mean {' or '.join(f'{gvk.api_version}/{gvk.kind}' for gvk in alike)}?"
     return did_you_mean(kind, sorted({gvk.kind for gvk in gvks}))
