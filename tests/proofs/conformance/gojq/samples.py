@@ -14,13 +14,12 @@ from karta_interpreter import Component, Karta, Workload
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.values import JSON, Object
-from karta_interpreter.definitions.karta import catalogue_files
 from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.definitions.karta.schema_types import Schema
-from karta_interpreter.engine.suites.suite import find_suites, load_suite
 from karta_interpreter.languages.jq import Query, Unresolved, parse
 from karta_interpreter.languages.jq.syntax import Identity, Index, Iterate, Literal, Node, Pipe
 from karta_interpreter.languages.jq.syntax.traversal import children
+from tests.catalogue.entries import entries
 from tests.proofs.conformance.mutation import mutate
 
 Place = tuple[str | None, ...]
@@ -48,9 +47,9 @@ class Sample:
     @classmethod
     def catalogue(cls) -> Iterator[Self]:
         """One for each definition."""
-        for file in catalogue_files():
-            cases = [case for suite in find_suites(file.parent) for case in load_suite(suite)]
-            yield cls(Karta.load(file), [(case.call.object, case.references) for case in cases])
+        for entry in entries():
+            assert entry.definition
+            yield cls(Karta(entry.definition), [(case.call.object, case.references) for case in entry.cases])
 
     @classmethod
     def made_up(cls) -> Iterator[Self]:
