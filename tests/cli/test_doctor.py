@@ -51,6 +51,10 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.do_GET()
+
 
 @pytest.fixture
 def karmada() -> Iterator[Karmada]:

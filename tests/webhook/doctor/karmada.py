@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from karta_interpreter.base.errors import ClusterError
-from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.webhooks import Customization, RegisteredWebhook, read_webhooks
@@ -16,6 +16,7 @@ CONFIGURATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookcon
 CUSTOMIZATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"
 ADMISSION = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/karta-interpreter"
 CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
+RIGHTS = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 KARTAS = "/apis/run.ai/v1alpha1/kartas"
 
 JOB = GVK("batch", "v1", "Job")
@@ -31,12 +32,17 @@ class Karmada(ApiServer):
 
     objects: dict[str, Raw | ClusterError] = field(default_factory=dict)
     url: str = "https://karmada.test:5443"
+    namespace: str = "default"
 
     async def get(self, path: str) -> Raw:
         found = self.objects.get(path, ClusterError(f"GET {path}: 404 not found", status=404, reason="NotFound"))
         if isinstance(found, ClusterError):
             raise found
         return found
+
+    async def create(self, path: str, obj: Object) -> Raw:
+        """Answer a review."""
+        return {**obj, **await self.get(path)}
 
     async def list(self, path: str, selector: str = "") -> Sequence[Raw]:
         assert not selector

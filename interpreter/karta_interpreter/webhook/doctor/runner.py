@@ -21,6 +21,7 @@ from karta_interpreter.webhook.doctor.kinds import (
     served,
 )
 from karta_interpreter.webhook.doctor.result import IS_IN_POD, CheckResult, ok, problem, warning
+from karta_interpreter.webhook.doctor.rights import REVIEWS, judge_rights
 from karta_interpreter.webhook.doctor.webhooks import (
     Client,
     RegisteredWebhook,
@@ -119,6 +120,7 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
         *judge_gate(ours, foreign, customizations),
         *judge_precedence(ours, foreign, customizations),
         *await _kinds(plane, ours),
+        *judge_rights(await plane.rights()),
         *(judge_admission(await plane.readable(api.get(f"{ADMISSION}/{name}"), optional=True), ours) if ours else ()),
         *await _servers(plane, ours, url),
     ]
@@ -142,6 +144,13 @@ class _ControlPlane:
             return None
         path = f"/api/v1/namespaces/{client.service.namespace}/services/{client.service.name}"
         return await existing(self.api.get(path))
+
+    async def rights(self) -> Object | None:
+        """Return a SelfSubjectRulesReview, None if there is none."""
+        # Its answer has the rules of one namespace, and all without a namespace.
+        review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview"}
+        spec = {"namespace": self.api.namespace}
+        return await self.readable(self.api.create(REVIEWS, {**review, "spec": spec}), optional=True)
 
     async def served(self, kinds: Iterable[GVK]) -> dict[GVK, ServedVersions]:
         """Return how each kind is served. Raises ClusterError."""
