@@ -179,7 +179,12 @@ def file_of(description: Object) -> str:
 
 
 def _file(gvk: GVK) -> str:
-    return "/".join(("../../kartas", *catalogue_kinds()[gvk].parts[-4:]))
+    path = catalogue_kinds().get(gvk)
+    if path is None:
+        raise SystemExit(
+            f"{gvk.api_version} {gvk.kind}: the definition is not in the folder of this kind below kartas/"
+        )
+    return "/".join(("../../kartas", *path.parts[-4:]))
 
 
 def diagram(description: Object) -> str:
