@@ -83,7 +83,16 @@ class Karta:
 
     @classmethod
     def for_object(cls, obj: Object) -> "Karta":
-        """Return the catalogue's Karta for the kind of an object. Raises WorkloadError if there is none."""
+        """Return the catalogue's Karta for the kind of an object, in exactly its version.
+
+        Raises WorkloadError for a kind that the catalogue does not define. Your own definitions are not in the
+        catalogue: `load` reads them.
+
+        >>> Karta.for_object({"apiVersion": "v1", "kind": "ConfigMap"})  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        karta_interpreter.base.errors.WorkloadError: the catalogue has no Karta for ... `Karta.load` reads your own
+        """
         with reading():
             gvk = GVK.of(checked_object(obj))
         try:
