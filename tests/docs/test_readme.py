@@ -1,4 +1,4 @@
-"""What the README shows of a server: its start and end, and the question that it answers."""
+"""What the README says of the catalogue and shows of a server: its start, its end, and a question with its answer."""
 
 import re
 import subprocess
@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from karta_interpreter.definitions.sources.files import find_in_catalogue, load_catalogue
+from karta_interpreter.engine.operations import Call, Operation, interpret
+from karta_interpreter.engine.registered.description import describe
+from tests.proofs.conformance.bundle import KINDS
+from tests.proofs.conformance.readme import RAY_CLUSTER, README, pods, rows
 from tests.webhook.process.client import post
 from tests.webhook.process.process import running
 
@@ -35,3 +40,20 @@ def test_signal_to_make_serve_ends_the_server(tmp_path: Path) -> None:
         next(line for line in make.stdout if '"serving"' in line)
         make.terminate()
         assert '"stopping"' in make.stdout.read(), "read ends with the last process that writes there"
+
+
+def test_readme_counts_kinds_and_operations_of_the_catalogue() -> None:
+    entries = load_catalogue().entries
+    operations = sum(len(describe(entry)["operations"]) for entry in entries)
+    page = README.read_text(encoding="utf-8")
+    assert f"scripts for {len(KINDS)} kinds." in page
+    assert f"answers {operations} operations of {len(entries)} kinds" in page
+
+
+def test_catalogue_counts_the_pods_that_the_readme_says() -> None:
+    entry = find_in_catalogue(RAY_CLUSTER)
+    assert entry
+    answers = [interpret(entry.definition, Call(Operation.INTERPRET_COMPONENT, row.cluster)) for row in rows()]
+    assert [pods(answer) for answer in answers] == [row.karta for row in rows()]
+    assert len(answers) == 3
+    assert all(row.karta != row.script for row in rows())

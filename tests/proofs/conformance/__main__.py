@@ -21,7 +21,7 @@ from docs.tools.write_known import REASONS, read_reasons
 from karta_interpreter.languages.lua.machine import worker
 from tests.catalogue.entries import entries
 from tests.export.forms import pairs
-from tests.proofs.conformance import components, customizations, documents, ours, samples, upstream
+from tests.proofs.conformance import components, customizations, documents, ours, readme, samples, upstream
 from tests.proofs.conformance.benchmark import benchmark, benchmark_exported, write
 from tests.proofs.conformance.bundle import KINDS, Bundled, load_bundle, name_of
 from tests.proofs.conformance.catalogue import compare_catalogue, complaints, describe
@@ -102,6 +102,7 @@ def main() -> int:
             partial(_answered, validator, crds),
             partial(_crds, validator, crds, bundle, round(options.mutants * _MUTANTS_OF_STATUSES)),
             partial(_suite, program, bundle, version),
+            partial(_readme, program, bundle),
             partial(_small_scripts, program),
             partial(_documents, folder),
             partial(_catalogue, program, bundle),
@@ -156,6 +157,12 @@ def _suite(program: Path, bundle: list[Bundled], version: str) -> Iterator[str]:
         judged = judge(cases, [ours.ask(case.question) for case in cases])
         _say(table(bundle, judged))
         yield from failures(judged)
+
+
+def _readme(program: Path, bundle: list[Bundled]) -> Iterator[str]:
+    _title("To readers: what the README says about Karmada's scripts")
+    with Peer(program) as peer:
+        yield from readme.problems(peer, bundle)
 
 
 def _small_scripts(program: Path) -> Iterator[str]:
