@@ -76,22 +76,26 @@ def test_field_that_several_expressions_read_is_one_difference() -> None:
     assert found.field.endswith("scaleDefinition.replicasPath")
 
 
-def _served(schema: Thing) -> Thing:
-    versions = [{"name": "v1alpha2", "served": True, "schema": {"openAPIV3Schema": schema}}]
-    names = {"group": "jobset.x-k8s.io", "names": {"kind": "JobSet"}}
-    return {"metadata": {"name": "jobsets"}, "spec": {**names, "versions": versions}}
+_JOB_SET = GVK("jobset.x-k8s.io", "v1alpha2", "JobSet")
 
 
-def test_fields_that_the_release_of_the_catalogue_lacks_are_named() -> None:
-    gvk = GVK("jobset.x-k8s.io", "v1alpha2", "JobSet")
+def _served(schema: Thing, gvk: GVK = _JOB_SET) -> Thing:
+    versions = [{"name": gvk.version, "served": True, "schema": {"openAPIV3Schema": schema}}]
+    names = {"group": gvk.group, "names": {"kind": gvk.kind}}
+    return {"metadata": {"name": "served"}, "spec": {**names, "versions": versions}}
+
+
+# The schema of the second is of an earlier release than that of the version which its Karta is written for.
+@rows("gvk", [_JOB_SET, GVK("apps.kruise.io", "v1alpha1", "BroadcastJob")])
+def test_fields_that_the_release_of_the_catalogue_lacks_are_named(gvk: GVK) -> None:
     entry, known = find_in_catalogue(gvk), catalogue_schemas()[gvk]
     assert entry
     schema: Thing = {**deepcopy(known.schema)}
-    assert list(judge_crd(entry.definition, _served(schema))) == []
+    assert list(judge_crd(entry.definition, _served(schema, gvk))) == []
 
     spec = schema["properties"]["spec"]["properties"]
     spec["surge"] = {"type": "object", "properties": {"pods": {"type": "integer"}}}
-    (found,) = judge_crd(entry.definition, _served(schema))
+    (found,) = judge_crd(entry.definition, _served(schema, gvk))
     assert found.verdict is UNJUDGED
     assert found.reason == (
         f"the CRD has fields that {known.crd}, which the definition was written from, has not: .spec.surge"
@@ -99,9 +103,8 @@ def test_fields_that_the_release_of_the_catalogue_lacks_are_named() -> None:
 
 
 def test_definition_of_another_release_is_not_compared_with_the_schema_of_the_catalogue() -> None:
-    gvk = GVK("jobset.x-k8s.io", "v1alpha2", "JobSet")
-    entry = find_in_catalogue(gvk)
-    schema: Thing = {**deepcopy(catalogue_schemas()[gvk].schema)}
+    entry = find_in_catalogue(_JOB_SET)
+    schema: Thing = {**deepcopy(catalogue_schemas()[_JOB_SET].schema)}
     assert entry
     schema["properties"]["spec"]["properties"]["surge"] = {"type": "integer"}
     annotations = replace(entry.definition.annotations, written_from="JobSet 99.0")

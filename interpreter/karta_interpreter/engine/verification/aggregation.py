@@ -65,10 +65,9 @@ def judge_crd(definition: Definition, crd: Object) -> Iterator[Judgement]:
 def _newer_fields(definition: Definition, served: CustomKind) -> Iterator[Judgement]:
     """Name the fields that the release has not which a definition of the catalogue was written from."""
     known = catalogue_schemas().get(definition.gvk)
-    release = definition.annotations.written_from.partition(",")[0]
-    if known is None or known.crd != release:
+    if known is None or known.crd not in definition.annotations.written_from.split(", "):
         return
     fields = [field.jq for field in added_fields(below(known.schema, "spec"), below(served.schema, "spec"))]
     if fields:
-        reason = f"the CRD has fields that {release}, which the definition was written from, has not: {listed(fields)}"
+        reason = f"the CRD has fields that {known.crd}, which the definition was written from, has not: {listed(fields)}"
         yield Judgement(Question.CRD, Verdict.UNJUDGED, reason)
