@@ -5,13 +5,14 @@ The rules are those of the operators' sources:
 - Volcano: volcano-sh/volcano ed72c7c, pkg/controllers/job/job_controller_actions.go
 - LeaderWorkerSet with gang scheduling: kubernetes-sigs/lws 00c6fd7, pkg/schedulerprovider/volcano_provider.go
 - KubeRay with Volcano: ray-project/kuberay feeaf72, ray-operator/controllers/ray: batchscheduler/volcano, utils/util.go
+  It counts no submitter, and makes no group for a RayJob in a RayCluster that is there already.
 - Trainer with coscheduling: kubeflow/trainer 03b37bb, pkg/runtime/framework/plugins/coscheduling/coscheduling.go
-
-Grove makes its PodGangs only with its own scheduler, and nothing is recorded of it.
+- Grove: ai-dynamo/grove fcc3b3b, operator/internal/controller/podcliqueset/components/podgang/syncflow.go. Nothing is
+  recorded of it, so that the pods are written here, with the labels of its source.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -50,6 +51,11 @@ def _of_ray_cluster(obj: Any, _: list[Any]) -> Minimums:
     return {"": 1 + workers}
 
 
+def _of_ray_job(obj: Any, pods: list[Any]) -> Minimums:
+    has_cluster = any("ray.io/node-type" in pod["metadata"]["labels"] for pod in pods)
+    return _of_ray_cluster({"spec": obj["spec"]["rayClusterSpec"]}, pods) if has_cluster else {}
+
+
 def _of_train_job(_: Any, pods: list[Any]) -> Minimums:
     return {"": len(pods)}
 
@@ -67,6 +73,10 @@ def _states(folder: str, kind: str) -> list[tuple[Evidence, list[Object]]]:
         (evidence, [one for one in references if one["metadata"].get("namespace") in (None, state_of(evidence))])
         for evidence in largest.values()
     ]
+
+
+def _is_submitter(pod: Any) -> bool:
+    return "ray.io/node-type" not in pod["metadata"]["labels"]
 
 
 @rows(
@@ -89,6 +99,7 @@ def _states(folder: str, kind: str) -> list[tuple[Evidence, list[Object]]]:
             id="a LeaderWorkerSet",
         ),
         pytest.param("kuberay", "RayCluster", _of_ray_cluster, set(), id="a RayCluster"),
+        pytest.param("kuberay", "RayJob", _of_ray_job, set(), id="a RayJob"),
         pytest.param("trainer", "TrainJob", _of_train_job, set(), id="a TrainJob"),
     ],
 )
@@ -101,9 +112,80 @@ def test_groups_are_those_of_the_operator(
         groups = workload.pod_groups(evidence.own)
         minimums = made(evidence.object, list(evidence.own))
         assert len(groups) == len(minimums), state_of(evidence)
-        assert sum(len(group.pods) for group in groups) == len(evidence.own)
+        outside = [pod for pod in evidence.own if kind == "RayJob" and _is_submitter(pod)]
+        assert sum(len(group.pods) for group in groups) == len(evidence.own) - len(outside)
         ours = sorted(group.minimum for group in groups)
         if ours != sorted(minimums.values()):
             different[state_of(evidence).partition(".")[0]] = ours, minimums
     assert len(states) >= 10
     assert different.keys() == differing, different
+
+
+_ROUTER = {"name": "router", "spec": {"replicas": 2, "minAvailable": 2}}
+_CLIQUES = [
+    _ROUTER,
+    {"name": "leader", "spec": {"replicas": 1, "minAvailable": 1}},
+    {"name": "worker", "spec": {"replicas": 2, "minAvailable": 2}},
+]
+
+
+def _clique_set(*cliques: Any, **scaling_group: int) -> Any:
+    """Return a PodCliqueSet of two replicas, with a scaling group of all cliques but the first if it is given."""
+    for clique in cliques:
+        clique["spec"]["podSpec"] = {"containers": [{"name": "main"}]}
+    names = [clique["name"] for clique in cliques[1:]]
+    scaling = [{"name": "decode", "cliqueNames": names, **scaling_group}] if scaling_group else []
+    return {
+        "apiVersion": "grove.io/v1alpha1",
+        "kind": "PodCliqueSet",
+        "metadata": {"name": "llm", "namespace": "serve"},
+        "spec": {"replicas": 2, "template": {"cliques": list(cliques), "podCliqueScalingGroups": scaling}},
+    }
+
+
+def _placed(obj: Any) -> Iterator[tuple[str, Any, dict[str, str]]]:
+    """Yield the PodGang, the clique and the labels of each PodClique that Grove makes."""
+    template = obj["spec"]["template"]
+    for number in range(obj["spec"]["replicas"]):
+        index = str(number)
+        scaled = {name: group for group in template["podCliqueScalingGroups"] for name in group["cliqueNames"]}
+        for clique in template["cliques"]:
+            labels = {"app.kubernetes.io/part-of": "llm", "grove.io/podcliqueset-replica-index": index}
+            group = scaled.get(clique["name"])
+            if group is None:
+                yield f"llm-{index}", clique, labels | {"grove.io/podclique": f"llm-{index}-{clique['name']}"}
+                continue
+            name = f"llm-{index}-{group['name']}"
+            for replica in range(group["replicas"]):
+                later = replica - group["minAvailable"]
+                own = {
+                    "grove.io/podcliquescalinggroup": name,
+                    "grove.io/podcliquescalinggroup-replica-index": str(replica),
+                    "grove.io/podclique": f"{name}-{replica}-{clique['name']}",
+                }
+                yield f"llm-{index}" if later < 0 else f"{name}-{later}", clique, labels | own
+
+
+@rows(
+    ("obj", "is_same"),
+    [
+        pytest.param(_clique_set(_ROUTER), True, id="a clique"),
+        pytest.param(_clique_set(*_CLIQUES, replicas=2, minAvailable=2), True, id="a scaling group"),
+        # What is above minAvailable is placed later, and the minimum of a Karta is that of a whole replica.
+        pytest.param(_clique_set(*_CLIQUES, replicas=2, minAvailable=1), False, id="a scaling group with more"),
+        pytest.param(
+            _clique_set({"name": "router", "spec": {"replicas": 3, "minAvailable": 2}}), False, id="a clique with more"
+        ),
+    ],
+)
+def test_groups_are_those_of_grove(obj: Any, is_same: bool) -> None:
+    pods, members, minimums = [], Counter[str](), Counter[str]()
+    for gang, clique, labels in _placed(obj):
+        minimums[gang] += clique["spec"]["minAvailable"]
+        for number in range(clique["spec"]["replicas"]):
+            members[gang] += 1
+            name = f"{labels['grove.io/podclique']}-{number}"
+            pods.append({"metadata": {"name": name, "labels": labels | {"grove.io/podgang": gang}}})
+    groups = Workload(Karta.for_object(obj), obj).pod_groups(pods)
+    assert {group.keys[-1]: len(group.pods) for group in groups} == members
+    assert ({group.keys[-1]: group.minimum for group in groups} == minimums) is is_same
