@@ -375,7 +375,41 @@ def _diff(children: int, elements: int) -> Callable[[], object]:
     return work
 
 
+def _retain(groups: int) -> Callable[[], object]:
+    """A field of each group that the member keeps, in more groups than an expression of Karta may give."""
+    group = {"replicas": 1, "template": {"spec": {"containers": [container()]}}}
+    named = [group | {"groupName": f"g{number}"} for number in range(groups)]
+    deleting = [each | {"scaleStrategy": {"workersToDelete": ["one"]}} for each in named]
+    head = {"headGroupSpec": {"template": group["template"]}}
+    desired, observed = (
+        workload("ray.io/v1", "RayCluster", {**head, "workerGroupSpecs": each}, {}) for each in (named, deleting)
+    )
+    definition = Karta.for_object(desired).definition
+
+    def work() -> None:
+        retained: Any = interpret(definition, Call(Operation.RETAIN, desired, observed=observed))
+        kept = [each["scaleStrategy"] for each in retained["retained"]["spec"]["workerGroupSpecs"]]
+        assert len(kept) == groups
+
+    return work
+
+
+def _dependencies(secrets: int) -> Callable[[], object]:
+    """Names of dependencies by an annotation."""
+    roles = [{"name": f"r{number}", "passwordSecret": {"name": f"s{number}"}} for number in range(secrets)]
+    obj = workload("postgresql.cnpg.io/v1", "Cluster", {"instances": 1, "managed": {"roles": roles}}, {})
+    definition = Karta.for_object(obj).definition
+
+    def work() -> None:
+        found: Any = interpret(definition, Call(Operation.INTERPRET_DEPENDENCY, obj))
+        assert len(found["dependencies"]) == secrets
+
+    return work
+
+
 PATHS: dict[str, Path] = {
+    "retain": Path({"groups": 1000}, _retain),
+    "dependencies": Path({"secrets": 1000}, _dependencies),
     "tree": Path({"pods": 40, "instances": 40}, _tree),
     "coverage": Path({"children": 8, "fields": 8}, _coverage),
     "pods of a CRD": Path({"pods": 200}, _pods_of_crd),

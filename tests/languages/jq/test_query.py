@@ -19,7 +19,7 @@ from karta_interpreter.base.errors import (
 from karta_interpreter.base.k8s.values import JSON, Path
 from karta_interpreter.base.sandbox import close_pools
 from karta_interpreter.base.sandbox.deadline import deadline
-from karta_interpreter.languages.jq import Execution, Query, Unresolved
+from karta_interpreter.languages.jq import MOST_OUTPUTS, Execution, Query, Unresolved
 from karta_interpreter.languages.jq.compiled.values import to_json
 from karta_interpreter.languages.jq.query import quoted
 from karta_interpreter.languages.jq.syntax import Node
@@ -138,6 +138,17 @@ def test_999_results_are_the_most(text: str) -> None:
     assert len(query.evaluate({"a": [0] * 999})) == 999
     with pytest.raises(QueryLimitError, match="more than 999 results"):
         query.evaluate({"a": [0] * 1000})
+
+
+@rows("text", [".a[], .b[]", ". as $x | $x.a[], $x.b[]"])
+def test_most_results_are_those_of_the_place(text: str) -> None:
+    value: dict[str, JSON] = {"a": [0] * 6000, "b": [0] * 4000}
+    query, few = Query.compile(text, most=MOST_OUTPUTS), Query.compile(text)
+    assert len(query.evaluate(value)) == 10_000
+    with pytest.raises(QueryLimitError, match="more than 10000 results"):
+        query.evaluate({**value, "b": [0] * 4001})
+    with pytest.raises(QueryLimitError, match="more than 999 results"):
+        few.evaluate(value)
 
 
 def test_too_deep_object_is_a_limit() -> None:

@@ -14,6 +14,7 @@ from karta_interpreter.base.positions import SourcePosition, position_in, split_
 from karta_interpreter.definitions.karta.annotations import WHOLE, AnnotationQuery, annotation_path
 from karta_interpreter.definitions.karta.expressions import check_expression
 from karta_interpreter.definitions.karta.model import KartaResource
+from karta_interpreter.languages.jq import MOST_OUTPUTS
 from karta_interpreter.languages.jq.syntax import Node
 
 
@@ -118,7 +119,11 @@ class AnnotationText:
             return None
         return replace(
             AnnotationQuery.compile(
-                text, variables, self.karta.name, f"definition {self.karta.name}, annotation {self.name}"
+                text,
+                variables,
+                self.karta.name,
+                f"definition {self.karta.name}, annotation {self.name}",
+                MOST_OUTPUTS,
             ),
             annotation=self.name,
             read_by=self.read_by,

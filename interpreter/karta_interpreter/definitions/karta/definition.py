@@ -16,6 +16,7 @@ from karta_interpreter.definitions.karta.identity import gvk_of
 from karta_interpreter.definitions.karta.status_rules import StatusRules
 from karta_interpreter.languages.jq import (
     CHARACTERS,
+    MOST_OUTPUTS,
     Absent,
     Query,
     Unresolved,
@@ -429,7 +430,8 @@ def queued_fields(components: Iterable[ComponentRules]) -> tuple[QueuedFields, .
             # An expression that reads another object has no place in this one.
             if computable := [node for node in nodes if not variables_in(node) and not is_computed(node)]:
                 # Queries are compiled from text, which errors and explanations show. So render the nodes as jq.
-                query = Query.compile(render(reduce(ast.Comma, computable)), owner=component.definition)
+                text = render(reduce(ast.Comma, computable))
+                query = Query.compile(text, owner=component.definition, most=MOST_OUTPUTS)
                 queued += [QueuedFields(query, missing, while_held)] if query.is_plain else []
     return tuple(queued)
 

@@ -6,6 +6,7 @@ others in a process that can be stopped. All code about jq, and the only import 
 
 from karta_interpreter.languages.jq.analysis import Execution, Reason, examine, forget_many
 from karta_interpreter.languages.jq.assign import Location
+from karta_interpreter.languages.jq.bounded.libjq import MOST_OUTPUTS
 from karta_interpreter.languages.jq.compiled.costs import CHARACTERS
 from karta_interpreter.languages.jq.compiled.function_body import OutputSink
 from karta_interpreter.languages.jq.compiled.functions import (
@@ -36,6 +37,7 @@ from karta_interpreter.languages.jq.syntax.traversal import (
 
 __all__ = [
     "CHARACTERS",
+    "MOST_OUTPUTS",
     "Absent",
     "Argument",
     "Built",

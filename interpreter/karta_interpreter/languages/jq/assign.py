@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, QueryWriteError
 from karta_interpreter.base.k8s import JSON, Path, field_path, get, set_value
+from karta_interpreter.languages.jq.bounded.libjq import MOST_RESULTS
 from karta_interpreter.languages.jq.compiled.collection import keys
 from karta_interpreter.languages.jq.compiled.compiler import RUNTIME, by_name, compiled
 from karta_interpreter.languages.jq.compiled.operators import multiply, position
@@ -263,14 +264,14 @@ _KNOWN: Final = {
 }
 
 
-def compile_trace(node: Node) -> Trace:
+def compile_trace(node: Node, most: int = MOST_RESULTS) -> Trace:
     """Compile a plain expression to a function that returns all outputs for an object, each with its origin there.
 
     Only constructs that hand a value on are followed. The outputs of every other construct have no origin. The function
-    raises QueryLimitError for more than 999 outputs.
+    raises QueryLimitError for more than ``most`` outputs.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> compile_trace(parse(".a, 1"))({"a": 2})
     [(2, Location(path=('a',), default=None, factor=1, floor=None, cap=None, numeral=False)), (1, None)]
     """
-    return compiled(lambda writer: writer.return_list(node), _KNOWN, ())
+    return compiled(lambda writer: writer.return_list(node, most), _KNOWN, ())

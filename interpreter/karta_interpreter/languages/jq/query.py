@@ -17,6 +17,7 @@ from karta_interpreter.base.errors import (
 from karta_interpreter.base.k8s import JSON, Path, Projection, set_value
 from karta_interpreter.languages.jq.analysis import Execution, Vetting, examine
 from karta_interpreter.languages.jq.assign import Location, Trace, compile_trace
+from karta_interpreter.languages.jq.bounded.libjq import MOST_RESULTS
 from karta_interpreter.languages.jq.compiled.compiler import One, Outputs, compile_list, compile_one
 from karta_interpreter.languages.jq.compiled.reads import mark_all, project, sources
 from karta_interpreter.languages.jq.compiled.values import to_json
@@ -38,19 +39,20 @@ class ExpressionProgram:
     [1, 2]
     """
 
-    def __init__(self, node: Node, bounded: Outputs | None = None) -> None:
+    def __init__(self, node: Node, bounded: Outputs | None = None, most: int = MOST_RESULTS) -> None:
         self._node = node
+        self._most = most
         self._bounded = bounded
 
     @cached_property
     def outputs(self) -> Outputs:
         """Return a list of all outputs for an input."""
-        return self._bounded or compile_list(self._node)
+        return self._bounded or compile_list(self._node, self._most)
 
     @cached_property
     def trace(self) -> Trace | None:
         """Return each output with its origin, or None if the expression is not plain."""
-        return None if self._bounded else compile_trace(self._node)
+        return None if self._bounded else compile_trace(self._node, self._most)
 
     @cached_property
     def is_complete(self) -> One | None:
@@ -60,8 +62,8 @@ class ExpressionProgram:
 
 
 _IS_THERE: Final = Binary("!=", Identity(), Literal(None))
-# The programs of plain expressions by their texts, each for as long as some expression has it.
-_PLAIN: Final = WeakValueDictionary[str, ExpressionProgram]()
+# The programs of plain expressions by their texts and limits, each for as long as some expression has it.
+_PLAIN: Final = WeakValueDictionary[tuple[str, int], ExpressionProgram]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +84,17 @@ class Query:
     place: str = field(default="", compare=False)
 
     @classmethod
-    def compile(cls, text: str, variables: frozenset[str] = frozenset(), owner: str = "", place: str = "") -> Self:
+    def compile(
+        cls,
+        text: str,
+        variables: frozenset[str] = frozenset(),
+        owner: str = "",
+        place: str = "",
+        most: int = MOST_RESULTS,
+    ) -> Self:
         """Return the query of an expression in a ``place`` that may read ``variables``, named without ``$``.
+
+        It has at most ``most`` outputs.
 
         `bound` gives them values.
 
@@ -98,10 +109,10 @@ class Query:
             raise QueryRefusedError(f"{quoted(text)}: {'; '.join(refusal.message for refusal in vetting.refusals)}")
         used_variables = variables_in(node) & variables if variables else variables
         if vetting.verdict is Execution.BOUNDED:
-            program = ExpressionProgram(node, _bounded(node, sorted(used_variables), owner))
+            program = ExpressionProgram(node, _bounded(node, sorted(used_variables), owner, most))
         else:
-            # The text is the only key: the values of variables are looked up when the program runs.
-            program = _PLAIN.setdefault(text, ExpressionProgram(node))
+            # The values of variables are no part of the key: they are looked up when the program runs.
+            program = _PLAIN.setdefault((text, most), ExpressionProgram(node, most=most))
         return cls(text, node, vetting, program, used_variables, place=place)
 
     def bound(self, values: Mapping[str, JSON]) -> Self:
@@ -121,7 +132,7 @@ class Query:
     def evaluate(self, value: JSON) -> list[JSON]:
         """Return all outputs for an input.
 
-        Raises QueryEvaluationError when any part of the expression fails, and QueryLimitError for more than 999
+        Raises QueryEvaluationError when any part of the expression fails, and QueryLimitError for too many
         outputs and for an evaluation that had to be stopped.
         """
         outputs = self._program.outputs
@@ -240,7 +251,7 @@ def records_in(part: object) -> Iterator[object]:
             yield from records_in(getattr(part, attribute.name))
 
 
-def _bounded(node: Node, variables: Sequence[str], owner: str) -> Outputs:
+def _bounded(node: Node, variables: Sequence[str], owner: str, most: int) -> Outputs:
     """Return an expression that runs in a process of its own, with the same reading of null as plain ones."""
     program = render(node, lenient=True)
     if variables:
@@ -256,7 +267,7 @@ def _bounded(node: Node, variables: Sequence[str], owner: str) -> Outputs:
         document = [value, *map(value_of, variables)] if variables else value
         try:
             # Not orjson's text: libjq gets keys in order and numbers as gojq has them.
-            return evaluate(program, to_json(document), seconds, owner)
+            return evaluate(program, to_json(document), seconds, owner, most=most)
         except UnicodeEncodeError as error:
             raise QueryEvaluationError("a string of the object is not Unicode text") from error
 

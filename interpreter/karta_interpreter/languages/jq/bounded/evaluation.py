@@ -20,10 +20,6 @@ EXPRESSION_SECONDS: Final = 0.5
 
 PROCESSES: Final = 3
 
-_LIMITS: Final = {
-    libjq.TOO_MANY: f"it gives more than {libjq.MOST_RESULTS} results",
-    libjq.TOO_LARGE: "its results are too large",
-}
 _TYPE: Final = "(null|boolean|number|string|array|object)"
 _QUOTED: Final = r" \(.*\)"
 # The forms of libjq 1.8, longer ones first. A message in any other form is not shown at all.
@@ -45,8 +41,16 @@ def seconds_left() -> float:
     return remaining_seconds
 
 
-def evaluate(program: str, value: str, seconds: float, owner: str = "", pool: Pool | None = None) -> list[JSON]:
-    """Return the outputs of a program for an input that is JSON text.
+def evaluate(
+    program: str,
+    value: str,
+    seconds: float,
+    owner: str = "",
+    pool: Pool | None = None,
+    *,
+    most: int = libjq.MOST_RESULTS,
+) -> list[JSON]:
+    """Return the outputs of a program, at most this many, for an input that is JSON text.
 
     Waiting for a process is part of the time, starting one is not. Raises QueryEvaluationError for an error of the
     program, and QueryLimitError when it was stopped.
@@ -55,14 +59,15 @@ def evaluate(program: str, value: str, seconds: float, owner: str = "", pool: Po
     code, text = program.encode(), value.encode()
     try:
         with (pool or POOL).process(owner, seconds) as (process, time_left):
-            process.send(b"Q", libjq.LENGTH.pack(len(code)) + code + text, time_left)
+            process.send(b"Q", libjq.HEAD.pack(len(code), most) + code + text, time_left)
             letter, payload = process.receive()
     except SandboxError as error:
         raise QueryStoppedError(error.after(seconds)) from error
     if letter == libjq.FAILED:
         raise QueryEvaluationError(redacted(payload.decode(errors="replace")))
     if letter != libjq.RESULTS:
-        raise QueryLimitError(_LIMITS[letter])
+        too_many = f"it gives more than {most} results"
+        raise QueryLimitError(too_many if letter == libjq.TOO_MANY else "its results are too large")
     results: list[JSON] = orjson.loads(payload)
     return results
 

@@ -1,8 +1,8 @@
 """The program of a child process for jq (`karta_interpreter.base.sandbox.child`): libjq, loaded without its package.
 
-It imports nothing but the standard library and the ``jq`` extension. A request is the length of the program, the
-program, and the input as JSON text. The answer is the results as a JSON array, the message of an error, or empty for
-results beyond a limit.
+It imports nothing but the standard library and the ``jq`` extension. A request is the length of the program, the most
+results, the program, and the input as JSON text. The answer is the results as a JSON array, the message of an error, or
+empty for results beyond a limit.
 """
 
 import json
@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 
     from karta_interpreter.base.sandbox.child import Answer, Channel
 
-LENGTH: Final = struct.Struct(">I")
+HEAD: Final = struct.Struct(">II")
 RESULTS: Final = b"R"
 FAILED: Final = b"E"
 TOO_MANY: Final = b"N"
 TOO_LARGE: Final = b"L"
 
-# Karta's own limit.
 MOST_RESULTS: Final = 999
+"""Karta's own limit, for the expressions that its admission and its library know."""
+MOST_OUTPUTS: Final = 10_000
+"""The limit of expressions in annotations, which nobody else evaluates: as many as elements that one goes through."""
 MEMORY: Final = 512 * 2**20
 
 _LONGEST_ANSWER: Final = 16 * 2**20
@@ -48,15 +50,15 @@ def start(library: str) -> "Answer":
 
 
 def _evaluate(compiled: Callable[[str], "jq._Program"], request: bytes) -> tuple[bytes, bytes]:
-    (length,) = LENGTH.unpack_from(request)
-    end = LENGTH.size + length
-    program, value = request[LENGTH.size : end].decode(), request[end:].decode()
+    length, most = HEAD.unpack_from(request)
+    end = HEAD.size + length
+    program, value = request[HEAD.size : end].decode(), request[end:].decode()
     try:
         # As text, which libjq parses: of a value the package would first make text.
-        results = list(islice(compiled(program).input_text(value), MOST_RESULTS + 1))
+        results = list(islice(compiled(program).input_text(value), most + 1))
     except ValueError as error:
         return FAILED, str(error).encode()
-    if len(results) > MOST_RESULTS:
+    if len(results) > most:
         return TOO_MANY, b""
     payload = json.dumps(results).encode()
     return (TOO_LARGE, b"") if len(payload) > _LONGEST_ANSWER else (RESULTS, payload)

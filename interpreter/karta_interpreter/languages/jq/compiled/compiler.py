@@ -68,12 +68,12 @@ def compile_one(node: ast.Node) -> One | None:
     return compiled(lambda code: code.give(node)) if node in Singles() else None
 
 
-def compile_list(node: ast.Node) -> Outputs:
+def compile_list(node: ast.Node, most: int = MOST_RESULTS) -> Outputs:
     """Compile a plain expression to a function that returns a list of all outputs.
 
-    That raises QueryLimitError for more than 999. Raises ValueError for an expression that is not plain.
+    That raises QueryLimitError for more than ``most``. Raises ValueError for an expression that is not plain.
     """
-    return compiled(lambda code: code.return_list(node))
+    return compiled(lambda code: code.return_list(node, most))
 
 
 def source(node: ast.Node, origin: Origin = None) -> str:
@@ -94,7 +94,7 @@ def source(node: ast.Node, origin: Origin = None) -> str:
                 if t6 is None or t6 is False:
                     t6 = 1
                 t1.append(t6)
-                if len(t1) > 999: too_many()
+                if len(t1) > 999: too_many(999)
         return t1
     """
     module = Module()
@@ -153,8 +153,8 @@ class PythonCode(FunctionBody):
         super().__init__(module, origin)
         self.depth = 0
 
-    def return_list(self, node: ast.Node) -> None:
-        """Write the body of a function that returns a list of all outputs, and fails if there are too many."""
+    def return_list(self, node: ast.Node, most: int = MOST_RESULTS) -> None:
+        """Write the body of a function that returns a list of all outputs, and fails for more than ``most``."""
         if node in self.module.singles:
             self.line(f"return [{self.handed(self.value(node, INPUT))}]")
             return
@@ -162,7 +162,7 @@ class PythonCode(FunctionBody):
 
         def write(atom: str) -> None:
             self.line(f"{outputs}.append({self.handed(atom)})")
-            self.line(f"if len({outputs}) > {MOST_RESULTS}: too_many()")
+            self.line(f"if len({outputs}) > {most}: too_many({most})")
 
         self.each(node, INPUT, OutputSink(write, short=True))
         self.line(f"return {outputs}")

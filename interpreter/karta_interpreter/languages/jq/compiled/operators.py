@@ -8,7 +8,6 @@ from typing import Final, NoReturn, TypeAlias
 
 from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError, QueryRaisedError
 from karta_interpreter.base.k8s import JSON, type_name
-from karta_interpreter.languages.jq.bounded.libjq import MOST_RESULTS
 from karta_interpreter.languages.jq.compiled.costs import MOST_REPEATED
 from karta_interpreter.languages.jq.compiled.values import Number, is_number, kind, normal, to_json, to_text
 
@@ -144,9 +143,9 @@ def refuse(message: str) -> NoReturn:
     raise QueryRaisedError(message)
 
 
-def too_many() -> NoReturn:
+def too_many(most: int) -> NoReturn:
     """Fail because of the number of outputs."""
-    raise QueryLimitError(f"it gives more than {MOST_RESULTS} results")
+    raise QueryLimitError(f"it gives more than {most} results")
 
 
 _SMALL: Final = 2**52  # the sum of two is at most 2**53
