@@ -69,5 +69,7 @@ def _newer_fields(definition: Definition, served: CustomKind) -> Iterator[Judgem
         return
     fields = [field.jq for field in added_fields(below(known.schema, "spec"), below(served.schema, "spec"))]
     if fields:
-        reason = f"the CRD has fields that {known.crd}, which the definition was written from, has not: {listed(fields)}"
+        reason = (
+            f"the CRD has fields that {known.crd}, which the definition was written from, has not: {listed(fields)}"
+        )
         yield Judgement(Question.CRD, Verdict.UNJUDGED, reason)
