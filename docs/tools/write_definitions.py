@@ -121,7 +121,8 @@ def findings() -> str:
 
 A finding has its rule in brackets, a place and mostly a hint. A definition or script with an error is not used. One
 with warnings is used. In the messages `…` stands for the parts that differ. A fault in the value of an annotation has
-the rule `annotation-NAME`, such as `annotation-elastic`. The server logs the same findings.
+the rule `annotation-NAME`, such as `annotation-elastic`. Findings of one file that say the same about the same text are
+printed once, with the other places below. The server logs the same findings.
 
 `karta-interpreter explain RULE` shows what a rule is for, with an example that breaks it and one that follows it.
 A comment [ignores a finding](authoring.md#ignoring-a-finding).

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import click
 
-from karta_interpreter.base.findings import Finding, Severity, Span, escaped
+from karta_interpreter.base.findings import Finding, Severity, Span, escaped, format_path
 from karta_interpreter.base.k8s import JSON, get
 
 # The output of `click.style` for the colours and the bold text of this program.
@@ -99,18 +99,31 @@ _WIDTH = 92  # of an expression: with the margin it fits into a hundred columns
 def findings_text(findings: Iterable[Finding]) -> str:
     """Return each finding as ``file:line:column: severity [rule] path: message``, in the order of the places.
 
-    Below it are the expression with the place underlined (if the finding is about one) and the advice.
+    Below it are the expression with the place underlined (if the finding is about one) and the advice. Findings of one
+    file that say the same about the same text are printed once, with the other places below.
     """
-    lines: list[str] = []
+    by_text = dict[tuple[str, ...], list[Finding]]()
     for finding in in_order(findings):
-        severity = click.style(str(finding.severity), fg=_COLOURS[finding.severity], bold=True)
-        location = click.style(finding.location, bold=True) if finding.location else ""
-        lines.append(f"{location}{severity} [{finding.rule}] {finding.message_at_path}")
-        if finding.expression and finding.span:
-            lines += _underlined(finding.expression, finding.span)
-        if finding.hint:
-            lines.append(f"{_MARGIN}hint: {finding.hint}")
+        said = (finding.source, str(finding.severity), finding.rule, finding.message, *_below(finding))
+        by_text.setdefault(said, []).append(finding)
+    lines: list[str] = []
+    for first, *others in by_text.values():
+        severity = click.style(str(first.severity), fg=_COLOURS[first.severity], bold=True)
+        location = click.style(first.location, bold=True) if first.location else ""
+        lines.append(f"{location}{severity} [{first.rule}] {first.message_at_path}")
+        lines += _below(first)
+        places = [(each.location + format_path(each.path)).rstrip(": ") for each in (first, *others)]
+        lines += [f"{_MARGIN}also: {place}" for place in dict.fromkeys(places) if place != places[0]]
     return "".join(f"{one_line(line)}\n" for line in lines)
+
+
+def _below(finding: Finding) -> list[str]:
+    lines: list[str] = []
+    if finding.expression and finding.span:
+        lines += _underlined(finding.expression, finding.span)
+    if finding.hint:
+        lines.append(f"{_MARGIN}hint: {finding.hint}")
+    return lines
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:

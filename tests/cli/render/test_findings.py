@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import click
 import pytest
 
@@ -48,6 +50,19 @@ def test_finding_has_parts_in_order() -> None:
 )
 def test_parts_that_are_missing_leave_no_trace(finding: Finding, text: str) -> None:
     assert _text(finding) == text
+
+
+def test_what_is_the_same_about_several_places_is_printed_once() -> None:
+    first = Finding(Severity.WARNING, "r", ("spec", "a"), "no", "b", "k.yaml", 3, 1, ".a | .b", span=Span(0, 2))
+    same = replace(first, path=("spec", "c"), line=7)
+    below, other = replace(same, line=8, span=Span(5, 7)), replace(first, source="other.yaml")
+
+    assert click.unstyle(findings_text([same, below, first, other, same])).splitlines() == [
+        *("k.yaml:3:1: warning [r] spec.a: no", "    .a | .b", "    ^^", "    hint: b"),
+        "    also: k.yaml:7:1: spec.c",
+        *("k.yaml:8:1: warning [r] spec.c: no", "    .a | .b", "         ^^", "    hint: b"),
+        *("other.yaml:3:1: warning [r] spec.a: no", "    .a | .b", "    ^^", "    hint: b"),
+    ]
 
 
 def test_caret_may_stand_behind_the_expression() -> None:
