@@ -21,7 +21,7 @@ from karta_interpreter.base.errors import ClusterError, RecordingError, RequestE
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.base.sandbox.pool import Pool
-from karta_interpreter.cli import replay, saved
+from karta_interpreter.cli import bindings, diff_bindings, replay, saved
 from karta_interpreter.cli.changes import Side
 from karta_interpreter.cli.member import Member
 from karta_interpreter.definitions.karta.definition import ComponentRules, Definition
@@ -36,6 +36,7 @@ from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.definitions.sources.unread import UnreadObjects
 from karta_interpreter.engine.fights import rounds
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
+from karta_interpreter.engine.suites import Difference
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.languages.jq.compiled.regex import compile_pattern, test
 from karta_interpreter.languages.lua.script import Script, Scripts
@@ -512,11 +513,42 @@ def _listed(_: int) -> Iterator[Fed]:
     yield from _paged(server, pages, [])
 
 
-@feeder("a list of a member that verify reads", "cli.member:_MOST_LISTED", small=20 * TEXT, unit=TEXT)
+@feeder(
+    "a list of a member that verify reads, and of Karmada that diff reads",
+    "cli.member:_MOST_LISTED",
+    small=20 * TEXT,
+    unit=TEXT,
+)
 def _member_pods(_: int) -> Iterator[Fed]:
     server = ApiServer("")
     read = Member(server, _resources={"v1": {"Pod": {"kind": "Pod", "name": "pods", "namespaced": True}}})
-    yield from _paged(server, read._list(GVK("", "v1", "Pod")), read.problems)
+    yield from _paged(server, read.read_objects(GVK("", "v1", "Pod")), read.problems)
+
+
+@feeder("bindings that diff reads", "cli.bindings:_MOST_BINDINGS", small=20)
+def _bindings(_: int) -> Iterator[Fed]:
+    read, numbers = bindings.Bindings(), count()
+    resource = {"apiVersion": "example.io/v1", "kind": "Mill", "name": "demo"}
+
+    def push(_: str) -> None:
+        read._keep(bindings._BINDINGS[0], {"metadata": {"uid": str(next(numbers))}, "spec": {"resource": resource}})
+
+    yield Fed(push, lambda: sum(map(len, read.kinds.values())), lambda: len(read.problems))
+
+
+@feeder("differences that diff shows", "cli.diff_bindings:_MOST_KEPT", small=20 * TEXT, unit=TEXT)
+def _differences(_: int) -> Iterator[Fed]:
+    compared, pushed = diff_bindings.Comparison(bindings.Bindings(), Side(()), DEFAULT_OPTIONS), count(1)
+
+    def push(text: str) -> None:
+        next(pushed)
+        changed = Difference(("replica",), 0, text[200:])  # the row has more than that
+        compared._keep(diff_bindings._Row(GVK("example.io", "v1", "Mill"), "demo", differences=(changed,)))
+
+    def left_out() -> int:
+        return next(pushed) - 1 - len(compared.rows)
+
+    yield Fed(push, lambda: len(compared.rows) * TEXT, left_out)
 
 
 def _paged(server: ApiServer, listed: AsyncIterator[Any], refused: list[str]) -> Iterator[Fed]:

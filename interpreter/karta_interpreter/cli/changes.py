@@ -98,10 +98,11 @@ def answer_of(
 
 def differences(before: CallOutcome | None, after: CallOutcome | None) -> Iterator[Difference]:
     """Yield each place that differs between two answers. Two errors are equal."""
-    return compare_answers(_verdict(before), _verdict(after))
+    return compare_answers(verdict_of(before), verdict_of(after))
 
 
-def _verdict(outcome: CallOutcome | None) -> Answer:
+def verdict_of(outcome: CallOutcome | None) -> Answer:
+    """Return an outcome in the form that is compared."""
     if outcome is None:
         return SILENT
     return f"{ERROR}{outcome.error}" if outcome.results is None else outcome.results
@@ -249,17 +250,21 @@ KNOWN_FILE = Path(__file__).with_name("known.json")
 def reason_of(
     before: Interpreter | None, after: Interpreter | None, operation: str, changed: Iterable[Difference]
 ) -> str:
-    """Return the reason if one side is the catalogue's Karta and the other one a script, or else "".
-
-    In a template, revised or retained, only fields that the reason names in backticks may differ. If it names a count
-    or requirements, only that.
-    """
+    """Return the reason if one side is the catalogue's Karta and the other one a script, or else ""."""
     if before is None or after is None:
         return ""
     sides = {_is_by_script(before, operation): before, _is_by_script(after, operation): after}
     if len(sides) < len((before, after)) or sides[False].entry.origin != ORIGIN:
         return ""
-    gvk = sides[False].entry.definition.gvk
+    return known_reason(sides[False].entry.definition.gvk, operation, changed)
+
+
+def known_reason(gvk: GVK, operation: str, changed: Iterable[Difference]) -> str:
+    """Return why the catalogue's Karta answers otherwise than Karmada's own script for a kind, "" if it is not known.
+
+    In a template, revised or retained, only fields that the reason names in backticks may differ. If it names a count
+    or requirements, only that.
+    """
     reason = _known_reasons().get(f"{gvk.api_version} {gvk.kind}", {}).get(operation, "")
     fields = {name.rpartition(".")[2] for name in _FIELD.findall(reason)}
     results = {"revised", "retained"}

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -20,9 +21,9 @@ from karta_interpreter.cli.changes import (
     print_changes,
     reason_of,
 )
-from karta_interpreter.cli.definitions import Interpreter, holds_objects, no_workload
+from karta_interpreter.cli.definitions import Interpreter, holds_objects, no_workload, with_cluster
 from karta_interpreter.cli.diff_input import SourcedCall, Targets, read_questions
-from karta_interpreter.cli.files import check_stdin
+from karta_interpreter.cli.files import check_stdin, exists
 from karta_interpreter.cli.options import (
     FULL,
     LATER,
@@ -45,7 +46,10 @@ Examples:
   karta-interpreter diff --from customization.yaml --to karta.yaml --object objects/
   karta-interpreter diff --from RayCluster --to my-raycluster.yaml --object raycluster.yaml
   karta-interpreter diff --from old-catalogue.yaml --to catalogue --object my-objects/
+  karta-interpreter diff --from bindings --to catalogue --context karmada
 """
+
+BINDINGS = "bindings"
 
 
 class ChangedAnswer(NamedTuple):
@@ -79,15 +83,25 @@ class ChangedAnswer(NamedTuple):
 @click.option(
     "--explain", "explained", is_flag=True, help="Show which expressions or annotations of --to cause the differences."
 )
+@click.option(
+    "--kubeconfig",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Kubeconfig of karmada-apiserver, for --from bindings.",
+)
+@click.option("--context", metavar="NAME", help="Context of karmada-apiserver in the kubeconfig, for --from bindings.")
 @FULL
 @answer_options
 @output("table", "yaml", "json")
-def command(
+def command(  # noqa: PLR0913 - one for each option
+    *,
     before: tuple[str, ...],
     after: tuple[str, ...],
     files: tuple[str, ...],
     paths: tuple[str, ...],
     desired_replica: int | None,
+    kubeconfig: Path | None,
+    context: str | None,
     output: str,
     options: Options,
     **shown: bool,
@@ -103,7 +117,19 @@ def command(
     count as equal. If a Karta of the catalogue is compared with a script, the known reason of a difference from
     Karmada's own script is shown. The exit code is 1 when an answer differs, or if neither side has a definition
     for any object.
+
+    "bindings" as the only --from are the answers that a Karmada holds today, whoever gave them: of its bindings and
+    Works, beside those that --to would give. It only reads. An object that cannot be read is in the output.
     """
+    if BINDINGS in before and not exists(BINDINGS):
+        if len(before) > 1 or files or paths or desired_replica is not None or not after:
+            raise UsageProblem(
+                "error: --from bindings takes --to, --kubeconfig and --context: the objects are those of the bindings"
+            )
+        _diff_bindings(Side(after), kubeconfig, context, output, options, **shown)
+        return
+    if kubeconfig or context:
+        raise UsageProblem("error: --kubeconfig and --context are for --from bindings: give objects, or that")
     if not ((paths := files + paths) and before and after):
         raise _incomplete(before, after, files)
     check_stdin([*before, *after, *paths])
@@ -136,6 +162,31 @@ def command(
         compared=any(side.find(gvk) for gvk in gvks for side in compared_sides),
         known=sum(bool(change.known) for change in changes),
     )
+
+
+def _diff_bindings(
+    side: Side,
+    kubeconfig: Path | None,
+    context: str | None,
+    output: str,
+    options: Options,
+    *,
+    explained: bool,
+    full: bool,
+) -> None:
+    # Imported only if needed: files are compared without the client of an API server.
+    from karta_interpreter.cli.bindings import Bindings  # noqa: PLC0415 - see above
+    from karta_interpreter.cli.diff_bindings import Comparison, show  # noqa: PLC0415 - see above
+
+    def definition_of(gvk: GVK) -> Definition | None:
+        interpreter = side.find(gvk)
+        return interpreter.entry.definition if interpreter else None
+
+    bindings = Bindings()
+    with_cluster(kubeconfig, context, partial(bindings.read, find=definition_of))
+    comparison = Comparison(bindings, side, options, explained)
+    comparison.compare()
+    show(comparison, output, full=full)
 
 
 def _incomplete(before: tuple[str, ...], after: tuple[str, ...], files: tuple[str, ...]) -> UsageProblem:

@@ -136,7 +136,7 @@ class Member:
         workloads = await self.read_workloads(definitions)
         if workloads:
             await self._read_used()
-            await self._read_kinds([definition for definition, _ in workloads])
+            await self.read_kinds([definition for definition, _ in workloads])
         return workloads
 
     async def read_workloads(self, definitions: Iterable[Definition]) -> list[tuple[Definition, str]]:
@@ -212,7 +212,7 @@ class Member:
         # Pods are read anyway. Only the API server knows which of them a selector chooses.
         if (gvk == _POD and not self.selection.labels) or not self.selection.has_kind(gvk):
             return uids
-        async with aclosing(self._list(gvk, is_optional=True, labels=self.selection.labels)) as objects:
+        async with aclosing(self.read_objects(gvk, is_optional=True, labels=self.selection.labels)) as objects:
             async for obj in objects:
                 uid = self._tree.keep(obj)
                 uids += [uid] if self._is_selected(uid) else []
@@ -223,7 +223,7 @@ class Member:
     async def _read_pods(self) -> list[str]:
         problems = len(self.problems)
         uids = []
-        async for pod in self._list(_POD):
+        async for pod in self.read_objects(_POD):
             # What is judged of a pod. Only a pod of its own has other managers.
             metadata, status = {**pod["metadata"]}, pod.get("status") or {}
             if owner_references(pod):
@@ -246,25 +246,25 @@ class Member:
                 return
             tried |= missing.keys()
             for gvk, uids in missing.items():
-                async for obj in self._list(gvk, is_optional=True):
+                async for obj in self.read_objects(gvk, is_optional=True):
                     if get(obj, ("metadata", "uid")) in uids:
                         tree.keep(obj)
 
     async def _read_used(self) -> None:
         for gvk in _USED:
-            async for obj in self._list(gvk):
+            async for obj in self.read_objects(gvk):
                 names = self._made[namespace_of(obj)]
                 names[f"{gvk.kind}/{name_of(obj)}"] = bool(owner_references(obj))
                 # Admission adds these to pods, and the account names them in every cluster.
                 names.update(
                     {f"Secret/{secret.get('name')}": True for secret in objects_in(obj.get("imagePullSecrets"))}
                 )
-        async for obj in self._list(_AUTOSCALER, is_optional=True):
+        async for obj in self.read_objects(_AUTOSCALER, is_optional=True):
             target = get(obj, ("spec", "scaleTargetRef")) or {}
             key = (namespace_of(obj), str(target.get("kind")), str(target.get("name")))
             self._scaled[key] = f"HorizontalPodAutoscaler {name_of(obj)}"
 
-    async def _read_kinds(self, definitions: Sequence[Definition]) -> None:
+    async def read_kinds(self, definitions: Sequence[Definition]) -> None:
         """Read the CRDs of kinds, and the objects that their definitions look up."""
         for gvk in sorted({definition.gvk for definition in definitions if "." in definition.gvk.group}):
             plural = (await self._served(gvk.api_version))[gvk.kind]["name"]
@@ -280,7 +280,7 @@ class Member:
     async def look_up(self, kinds: Iterable[GVK]) -> None:
         """Read all objects of some kinds as references."""
         for gvk in sorted(gvk for gvk in kinds if gvk.kind not in _UNREAD):
-            self.references += [obj async for obj in self._list(gvk, is_optional=True, is_everywhere=True)]
+            self.references += [obj async for obj in self.read_objects(gvk, is_optional=True, is_everywhere=True)]
 
     async def _served(self, api_version: str) -> dict[str, Object]:
         """Return the resources of an API version by kind."""
@@ -288,7 +288,7 @@ class Member:
             self._resources[api_version] = by_kind(await self.api.resources(api_version))
         return self._resources[api_version]
 
-    async def _list(
+    async def read_objects(
         self, gvk: GVK, *, is_optional: bool = False, is_everywhere: bool = False, labels: str = ""
     ) -> AsyncGenerator[Object]:
         """Yield the objects of a kind. What the API server does not give is a problem, unless it lacks the kind."""

@@ -1,0 +1,192 @@
+"""What a Karmada holds of its workloads: bindings, the templates that they name, Works, and who interprets them."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, TypeAlias
+
+from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.k8s import GVK, Object, get, name as name_of, namespace as namespace_of, objects_in
+from karta_interpreter.base.karmada import API_VERSION, Operation
+from karta_interpreter.cli.member import Member, Tree, WorkloadSelection
+from karta_interpreter.cli.program import Problem
+from karta_interpreter.cli.render import watched
+from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.definitions.sources.api_server import ApiServer, existing
+from karta_interpreter.engine.operations import natively_answered
+from karta_interpreter.webhook.doctor.webhooks import (
+    Customization,
+    RegisteredWebhook,
+    in_order,
+    read_customization,
+    read_webhooks,
+)
+
+NOBODY: Final = "nobody"
+KARMADA: Final = "Karmada"
+_WORK_API: Final = "work.karmada.io"
+_BINDINGS: Final = tuple(GVK(_WORK_API, "v1alpha2", kind) for kind in ("ResourceBinding", "ClusterResourceBinding"))
+_WORK: Final = GVK(_WORK_API, "v1alpha1", "Work")
+_CUSTOMIZATION: Final = GVK.of({"apiVersion": API_VERSION, "kind": "ResourceInterpreterCustomization"})
+_WEBHOOKS: Final = GVK.of({"apiVersion": API_VERSION, "kind": "ResourceInterpreterWebhookConfiguration"})
+# The namespace of a cluster's Works (``names.GenerateExecutionSpaceName``).
+_NAMESPACE: Final = "karmada-es-"
+# The annotations of a Work that name its binding (``pkg/apis/work/v1alpha2/well_known_constants.go``).
+_OF_BINDING: Final = "resourcebinding.karmada.io"
+_OF_CLUSTER_BINDING: Final = "clusterresourcebinding.karmada.io"
+_MOST_BINDINGS = 100_000
+
+_Name: TypeAlias = tuple[str, str]
+"""A namespace, "" for an object of the cluster, and a name."""
+
+
+class Reported(NamedTuple):
+    """The object of a member as Karmada knows it, and the health that Karmada holds of it."""
+
+    cluster: str
+    object: Object
+    health: str
+
+
+class Bound(NamedTuple):
+    """A binding with its template, None if there is none, and what members report."""
+
+    gvk: GVK
+    binding: Object
+    template: Object | None
+    reports: tuple[Reported, ...]
+
+    @property
+    def items(self) -> list[Object]:
+        """What the binding has of each cluster."""
+        return _items(self.binding)
+
+
+@dataclass(slots=True)
+class Bindings:
+    """Everything that was read. ``problems`` say what could not be."""
+
+    customizations: list[Customization] = field(default_factory=list)
+    webhooks: list[RegisteredWebhook] = field(default_factory=list)
+    crds: list[Object] = field(default_factory=list)
+    references: list[Object] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    has_components: bool = False
+    """Whether a binding has components: the gate MultiplePodTemplatesScheduling is on."""
+    kinds: dict[GVK, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """The UIDs of the bindings by the kinds of their templates."""
+    _tree: Tree = field(default_factory=Tree)
+    _templates: dict[tuple[GVK, _Name], str] = field(default_factory=dict)
+    _works: dict[tuple[str, _Name], str] = field(default_factory=dict)
+    _clusters: set[str] = field(default_factory=set)
+
+    def answered_by(self, gvk: GVK, operation: Operation) -> str:
+        """Return who answers an operation today. Karmada asks in this order (``pkg/resourceinterpreter``)."""
+        for customization in self.customizations:
+            if customization.takes(gvk, operation):
+                return f"customization {customization.name}"
+        for webhook in self.webhooks:
+            if webhook.takes(gvk, operation):
+                return f"webhook {webhook.configuration}"
+        return KARMADA if gvk in natively_answered(operation) else NOBODY
+
+    def get(self, gvk: GVK, uid: str) -> Bound:
+        """Return one of the bindings of a kind."""
+        binding = self._tree.get(uid)
+        found = self._templates.get((gvk, _named(binding["spec"]["resource"])))
+        template = self._tree.get(found) if found else None
+        return Bound(gvk, binding, template, tuple(self._reported(binding, template)) if template else ())
+
+    def _reported(self, binding: Object, template: Object) -> Iterator[Reported]:
+        for item in _items(binding):
+            cluster = str(item.get("clusterName"))
+            manifest, report = template, item if item.get("applied") else {}
+            if work_uid := self._works.get((cluster, (namespace_of(binding), name_of(binding)))):
+                work = self._tree.get(work_uid)
+                # Karmada puts one manifest into a Work (``pkg/controllers/ctrlutil/work.go``).
+                manifest = next(iter(_manifests(work)), template)
+                report = next(iter(objects_in(get(work, ("status", "manifestStatuses")))), {})
+            if health := report.get("health"):
+                yield Reported(cluster, _as_reported(manifest, report), str(health))
+
+    async def read(self, api: ApiServer, find: Callable[[GVK], Definition | None]) -> None:
+        """Read a Karmada. Templates are read of kinds for which ``find`` has a definition. Raises ClusterError."""
+        if await existing(api.get(f"/apis/{_WORK_API}/v1alpha2")) is None:
+            raise Problem(f"error: {api.url} is not karmada-apiserver: it has no bindings; give its --context")
+        karmada = Member(api, problems=self.problems)
+        for gvk in watched((*_BINDINGS, _CUSTOMIZATION, _WEBHOOKS), "reading bindings"):
+            async with aclosing(karmada.read_objects(gvk)) as objects:
+                async for obj in objects:
+                    if not self._keep(gvk, obj):
+                        break
+        self.webhooks = in_order(self.webhooks)
+        self.customizations.sort(key=lambda customization: customization.name)
+        definitions = {gvk: definition for gvk in self.kinds if (definition := find(gvk))}
+        for gvk in watched([*definitions], "reading templates"):
+            await self._read_templates(karmada, gvk)
+        await karmada.read_kinds([*definitions.values()])
+        self.crds, self.references = [*karmada.crds.values()], karmada.references
+        for cluster in watched(sorted(self._clusters), "reading Works"):
+            member = Member(api, WorkloadSelection(f"{_NAMESPACE}{cluster}"), self.problems)
+            async for work in member.read_objects(_WORK):
+                self._keep_work(cluster, work, definitions)
+
+    async def _read_templates(self, karmada: Member, gvk: GVK) -> None:
+        names = {_named(self._tree.get(uid)["spec"]["resource"]) for uid in self.kinds[gvk]}
+        async for obj in karmada.read_objects(gvk):
+            if (name := (namespace_of(obj), name_of(obj))) in names:
+                self._templates[gvk, name] = self._tree.keep(obj)
+
+    def _keep(self, gvk: GVK, obj: Object) -> bool:
+        """Keep an object. Return whether there is room for more."""
+        if gvk == _CUSTOMIZATION:
+            self.customizations.append(read_customization(obj))
+        elif gvk == _WEBHOOKS:
+            self.webhooks += read_webhooks(obj)
+        else:
+            if sum(map(len, self.kinds.values())) >= _MOST_BINDINGS:
+                self.problems.append(f"there are more than {_MOST_BINDINGS} bindings: the rest is not read")
+                return False
+            try:
+                resource = GVK.of(get(obj, ("spec", "resource")) or {})
+            except InterpretationError as error:
+                self.problems.append(f"{gvk.kind} {name_of(obj)}: spec.resource: {error}")
+                return True
+            self.kinds[resource].append(self._tree.keep(obj))
+            self.has_components |= bool(get(obj, ("spec", "components")))
+            self._clusters |= {str(item.get("clusterName")) for item in _items(obj)}
+        return True
+
+    def _keep_work(self, cluster: str, work: Object, kept: Collection[GVK]) -> None:
+        annotations = get(work, ("metadata", "annotations")) or {}
+        namespace = str(annotations.get(f"{_OF_BINDING}/namespace", ""))
+        name = annotations.get(f"{_OF_BINDING}/name") or annotations.get(f"{_OF_CLUSTER_BINDING}/name")
+        kinds = {(manifest.get("apiVersion"), manifest.get("kind")) for manifest in _manifests(work)}
+        # Secrets are among the manifests. What is not compared is not kept.
+        if name and not kinds.isdisjoint((gvk.api_version, gvk.kind) for gvk in kept):
+            self._works[cluster, (namespace, str(name))] = self._tree.keep(work)
+
+
+def _named(resource: Object) -> _Name:
+    return str(resource.get("namespace", "")), str(resource.get("name"))
+
+
+def _items(binding: Object) -> list[Object]:
+    return objects_in(get(binding, ("status", "aggregatedStatus")))
+
+
+def _manifests(work: Object) -> list[Object]:
+    return objects_in(get(work, ("spec", "workload", "manifests")))
+
+
+def _as_reported(manifest: Object, report: Object) -> Object:
+    """Return a manifest with a reported status. Only Karmada's bookkeeping there tells the generation in the member."""
+    obj = {field: value for field, value in manifest.items() if field != "status"}
+    metadata = {**manifest["metadata"], "generation": None}
+    status = report.get("status")
+    if isinstance(status, dict):
+        obj["status"] = status
+        if isinstance(status.get("generation"), int):
+            metadata["generation"] = status["generation"]
+    return {**obj, "metadata": metadata}
