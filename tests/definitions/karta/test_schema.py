@@ -276,6 +276,16 @@ def test_unknown_field_of_matched_label_is_found(brew: Raw, findings_of: Finding
     assert finding.hint == "did you mean expression?"
 
 
+def test_unknown_field_in_place_of_needed_one_is_found(brew: Raw, findings_of: FindingsOf) -> None:
+    sizes = {
+        "name": "sizes",
+        "gvk": {"group": "", "version": "v1", "kind": "ConfigMap"},
+        "list": {"matchLabels": {"team": {"expresion": ".spec.team"}}},
+    }
+    rules = {finding.rule for finding in findings_of(edit.set_value(brew, (*STRUCTURE, "references"), [sizes]))}
+    assert rules == {"unknown-field", "schema"}
+
+
 def test_everything_is_said_at_once(brew: Raw, findings_of: FindingsOf) -> None:
     raw = edit.remove(brew, (*ROOT, "name"))
     raw = edit.set_value(raw, (*ROOT, "nmae"), "brew")

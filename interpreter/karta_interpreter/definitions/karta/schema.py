@@ -161,10 +161,12 @@ def _read_spec(raw: JSON) -> tuple[Spec | None, list[Finding]]:
     unknown = [detail["loc"] for detail in details if detail["type"] == "extra_forbidden"]
     if len(unknown) < len(details):
         return None, findings
-    # pydantic gives no model with errors. API servers drop unknown fields, so the rest is still checked.
+    # pydantic gives no model with errors. API servers drop unknown fields, so the rest is still checked. It may lack
+    # what an unknown field was written for.
     for path in unknown:
         raw = edit.remove(raw, path)
-    return Spec.model_validate(raw), findings
+    spec, more = _read_spec(raw)
+    return spec, findings + more
 
 
 def _cel(*field: str | int) -> Finding:
