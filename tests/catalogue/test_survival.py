@@ -9,11 +9,13 @@ from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.fields import label
 from karta_interpreter.base.k8s.patch import diff
 from karta_interpreter.base.k8s.values import GVK, Object
+from karta_interpreter.definitions.karta.annotations import Retained
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.fights.rounds import differences
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS, is_queued
 from karta_interpreter.engine.workload import Karta, Workload
+from karta_interpreter.languages.jq import Query
 from tests.catalogue.entries import answers, applies
 from tests.catalogue.knowledge import knowing
 from tests.catalogue.tables import accepted
@@ -37,6 +39,23 @@ def _retained(definition: Definition, desired: Object, observed: Object) -> Obje
     return retained
 
 
+def _is_owned(definition: Definition, direction: str, member: Object) -> bool:
+    """Return whether a switch belongs to the member for now, as Harvester's of a machine without quota."""
+    switches = {path for action in getattr(definition, direction) for path in _paths(action.path, member)}
+    owned = [
+        rule.place for rule in definition.annotations.retained if isinstance(rule, Retained) and _holds(rule, member)
+    ]
+    return any(_paths(place, member) & switches for place in owned)
+
+
+def _holds(rule: Retained, member: Object) -> bool:
+    return rule.condition is not None and rule.condition.first(member) is True
+
+
+def _paths(query: Query, obj: Object) -> set[tuple[str | int, ...]]:
+    return {location.path for location in query.locate_each(obj) if location}
+
+
 @applies(lambda entry: _RETAINS(entry) and entry.definition and entry.definition.suspend)
 def test_switch_that_template_sets_survives_retain(definition: Definition, objects: Sequence[Object]) -> None:
     compared = 0
@@ -54,7 +73,7 @@ def test_switch_that_template_sets_survives_retain(definition: Definition, objec
 def _survives(definition: Definition, direction: str, obj: Object, ours: Object, theirs: Object) -> bool:
     """Fail if the other state of the member undoes the patches of a direction. Return False without any."""
     patches = diff(obj, ours)
-    if is_queued(definition, obj):
+    if is_queued(definition, obj) or _is_owned(definition, direction, theirs):
         return False
     switches = [action.path for action in getattr(definition, direction)]
     retained = _retained(definition, ours, theirs)
