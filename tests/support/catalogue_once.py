@@ -16,7 +16,7 @@ from karta_interpreter.base.k8s import JSON
 from karta_interpreter.definitions.karta import loading
 from karta_interpreter.definitions.karta.catalogue import catalogue_files
 from karta_interpreter.definitions.karta.loading import Loaded
-from karta_interpreter.definitions.sources import files
+from karta_interpreter.definitions.sources import files, known_documents
 from karta_interpreter.engine.workload import karta_reader
 from karta_interpreter.languages.jq import query
 
@@ -25,7 +25,8 @@ _SOURCES = frozenset(map(str, catalogue_files()))
 
 def share_definitions() -> None:
     """Have the program take the definitions of the catalogue from here."""
-    vars(files).update(load_documents=_load_documents, without_linting=nullcontext)
+    vars(files).update(without_linting=nullcontext)
+    vars(known_documents).update(load_documents=_load_documents)
     vars(karta_reader).update(load_documents=_load_documents)
     vars(query).update(_PLAIN={})  # programs stay: other tests have the same expressions
 

@@ -10,8 +10,9 @@ from karta_interpreter.base.k8s import JSON
 from karta_interpreter.base.k8s.manifest import read_objects
 from karta_interpreter.base.positions import SourcePosition, split_lines
 
-_MARK = "karta-interpreter:"
-_COMMENT = re.compile(rf"(?:#|--) *{_MARK} *ignore\b(?:\[([^]]*)\])? *(.*)")
+MARK = "karta-interpreter:"
+"""How a comment for this program begins."""
+_COMMENT = re.compile(rf"(?:#|--) *{MARK} *ignore\b(?:\[([^]]*)\])? *(.*)")
 _NO_VALUE = re.compile(r"\s*(?:#|--|$)")
 _CRD = "crd-"
 
@@ -42,7 +43,7 @@ def ignores_of(text: str) -> list[Ignore]:
     >>> ignores_of("# karta-interpreter: ignore[no-pods, count-retained] a source\nspec: {}\n")[1]
     Ignore(rule='count-retained', line=2, written=1, reason='a source')
     """
-    if _MARK not in text:
+    if MARK not in text:
         return []
     ignores: list[Ignore] = []
     waiting: list[tuple[int, re.Match[str]]] = []
@@ -77,7 +78,7 @@ def unignored(
             if not crd:
                 missing = "reason" if ignore.rule else "rule"
                 message = f"the ignore has no {missing}, and ignores nothing"
-                yield _warning("ignore-incomplete", ignore, source, message, f"write # {_MARK} ignore[RULE] REASON")
+                yield _warning("ignore-incomplete", ignore, source, message, f"write # {MARK} ignore[RULE] REASON")
         elif (ignore.rule, ignore.line) in complete - hidden:
             message = f"there is no warning {ignore.rule} to ignore in line {ignore.line}"
             yield _warning("unused-ignore", ignore, source, message, _instead_of(ignore, findings))

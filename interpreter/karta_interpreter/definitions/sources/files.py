@@ -5,16 +5,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
-from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.definitions.karta import catalogue_files, catalogue_kinds
-from karta_interpreter.definitions.karta.loading import Loaded, load_documents
+from karta_interpreter.definitions.karta.loading import Loaded
 from karta_interpreter.definitions.sources.budget import Budget, weight
 from karta_interpreter.definitions.sources.file_scan import list_files, name_of
+from karta_interpreter.definitions.sources.known_documents import KnownDocuments
 from karta_interpreter.definitions.sources.snapshot import Overrides, Quarantined, ServedDefinition, SourceDefinitions
 from karta_interpreter.languages.lua.customization import LoadedCustomization, load_customizations, merge
 from karta_interpreter.languages.lua.reading import without_linting
@@ -144,6 +144,7 @@ class DefinitionFile(WatchedFile[Loaded]):
     """
 
     entries: tuple[ServedDefinition, ...] = ()
+    known: KnownDocuments = field(default_factory=KnownDocuments, compare=False, repr=False)
 
     def quarantined(self) -> Iterator[Quarantined]:
         """Yield the definitions that cannot be used."""
@@ -164,8 +165,8 @@ class DefinitionFile(WatchedFile[Loaded]):
         return replace(new, entries=tuple(entries))
 
     def _load(self, text: str) -> Iterable[Loaded]:
-        documents = load_documents(text, name_of(self.path))
-        return chain.from_iterable(document.versions for document in documents)
+        for document in self.known.load(text, name_of(self.path)):
+            yield from document.versions
 
     def _unreadable(self, reason: str) -> Loaded:
         source = name_of(self.path)
