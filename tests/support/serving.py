@@ -17,6 +17,15 @@ class QuietServer(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
+def answer(handler: BaseHTTPRequestHandler, content: bytes, kind: str = "application/json", status: int = 200) -> None:
+    """Answer a request with some content."""
+    handler.send_response(status)
+    handler.send_header("Content-Type", kind)
+    handler.send_header("Content-Length", str(len(content)))
+    handler.end_headers()
+    handler.wfile.write(content)
+
+
 @contextmanager
 def serving(handler: type[BaseHTTPRequestHandler], **attributes: object) -> Iterator[str]:
     """Serve with a handler, which has these attributes as well, until the end of the block. Yield the URL."""

@@ -21,7 +21,6 @@ _CONTROLLERS = ("built-in", "jobset", "kuberay", "lws", "mpi-operator", "kruise"
 
 
 def main() -> int:
-    """Do what was asked for and return the exit code."""
     options = _options()
     if not shutil.which("go"):
         _say("make fleet is skipped: it needs Go to build Karmada and workload controllers")

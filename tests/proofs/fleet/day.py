@@ -3,18 +3,20 @@
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from http.client import HTTPException
 from typing import Any
 
 from tests.proofs.fleet.fights import SEEDED, Writer, autoscaler
 from tests.proofs.fleet.placements import placement, policy
 from tests.proofs.fleet.plan import Event, fails_over, labels_of, plan
-from tests.proofs.fleet.workloads import KINDS, Kind, at, put
+from tests.proofs.fleet.workloads import KINDS, Kind
 from tests.proofs.fleet.world import Say, World
-from tests.proofs.rig.api import Api, ApiError, Object
+from tests.proofs.rig.api import ApiError, Object, named
+from tests.proofs.rig.places import Place, at, put
 from tests.proofs.rig.podstatus import FAILED, PENDING, RUNNING, STARTED, SUCCEEDED
 from tests.proofs.rig.policy import duplicated
 from tests.proofs.rig.webhook import install_webhook
@@ -44,7 +46,6 @@ class Day:
     stopped: threading.Event = field(default_factory=threading.Event)
 
     def live(self, objects: int) -> None:
-        """Live through the day."""
         for member in self.world.members.values():
             for namespace in ("web", "ml"):
                 things = [
@@ -80,7 +81,9 @@ class Day:
         yield from sorted([*events, *more], key=lambda pair: pair[0])
 
     def _act(self, event: Event) -> Callable[[], object]:
-        return lambda: _ACTIONS[event.action](self, event)
+        if phase := _PHASES.get(event.action):
+            return lambda: self.world.tell(event.name, phase)
+        return partial(getattr(self, event.action), event)
 
     def _attempting(self, what: str, act: Callable[[], object]) -> Callable[[], None]:
         def attempt() -> None:
@@ -109,7 +112,7 @@ class Day:
         self.world.plane.restart_components(multiple_pod_templates=True)
 
     def _taint(self, name: str, taints: Sequence[Object]) -> None:
-        cluster = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": name}}
+        cluster = named("cluster.karmada.io/v1alpha1", "Cluster", name)
         self.world.karmada.merge(cluster, {"spec": {"taints": [*taints]}})
 
     def _seed(self) -> None:
@@ -149,60 +152,35 @@ class Day:
                     self.say(f"{writer.seeded.name}: {len(writer.errors)} errors, the first: {error}")
 
     def create(self, event: Event) -> None:
-        """A user creates the object with its policy."""
         thing = event.kind.object(event.number, **labels_of(event))
         placed = placement(event.kind, event.number, [*self.world.members])
         self.world.karmada.apply(policy(thing, placed, fails_over=fails_over(event.kind, event.number)))
         self.world.karmada.apply(thing)
 
     def delete(self, event: Event) -> None:
-        """A user deletes it."""
         thing = self._thing(event)
         self.world.karmada.delete(thing)
         self.world.karmada.delete(policy(thing, {}))
 
     def scale(self, event: Event) -> None:
-        """A user scales it."""
-        self._edit(
-            event, lambda thing: put(thing, event.kind.count, 1 + at(thing, event.kind.count) % 2 + event.value % 2)
-        )
+        self._edit(event, event.kind.count, lambda count: 1 + count % 2 + event.value % 2)
 
     def roll(self, event: Event) -> None:
-        """A user changes the image."""
         image = f"registry.example/{event.kind.stem}:{10 + event.value}"
-        self._edit(event, lambda thing: put(thing, (*event.kind.pod, "spec", "containers", 0, "image"), image))
+        self._edit(event, _image_of(event), lambda _: image)
 
     def suspend(self, event: Event) -> None:
-        """A user suspends it."""
-        self._edit(event, lambda thing: put(thing, event.kind.switch, value=True))
+        self._edit(event, event.kind.switch, lambda _: True)
 
     def resume(self, event: Event) -> None:
-        """A user resumes it."""
-        self._edit(event, lambda thing: put(thing, event.kind.switch, value=False))
+        self._edit(event, event.kind.switch, lambda _: False)
 
-    def succeed(self, event: Event) -> None:
-        """Its pods end well."""
-        self.world.tell(event.name, SUCCEEDED)
-
-    def fail(self, event: Event) -> None:
-        """Its pods end badly."""
-        self.world.tell(event.name, FAILED)
-
-    def stick(self, event: Event) -> None:
-        """Its next pods do not start."""
-        self.world.tell(event.name, PENDING)
-
-    def unstick(self, event: Event) -> None:
-        """They start after all."""
-        self.world.tell(event.name, RUNNING)
-
-    def break_(self, event: Event) -> None:
+    def hurt(self, event: Event) -> None:
         """Its pods are no longer ready in the member where it is."""
         for name in self._clusters(event):
             self.world.tell(f"{name}/{event.name}", STARTED)
 
     def mend(self, event: Event) -> None:
-        """Its pods are ready everywhere."""
         for name in self.world.members:
             if f"{name}/{event.name}" in self.world.phases:
                 self.world.tell(f"{name}/{event.name}", RUNNING)
@@ -217,47 +195,26 @@ class Day:
         """Somebody edits the object in a member, once."""
         thing = self._thing(event)
         for name in self._clusters(event)[:1]:
-            self._patch(self.world.members[name].member, event, thing)
+            api = self.world.members[name].member
+            if live := api.find(thing):
+                patched = put(live, _image_of(event), "registry.example/patched:1")
+                api.request("PUT", f"{api.path(live)}?fieldManager=kubectl-edit", patched)
 
-    def _patch(self, api: Api, event: Event, thing: Object) -> None:
-        live: Any = api.find(thing)
-        if live:
-            put(live, (*event.kind.pod, "spec", "containers", 0, "image"), "registry.example/patched:1")
-            api.request("PUT", f"{api.path(live)}?fieldManager=kubectl-edit", live)
-
-    def _edit(self, event: Event, change: Callable[[Object], None]) -> None:
-        def changed(thing: Object) -> Object:
-            change(thing)
-            return thing
-
-        self.world.karmada.put(self._thing(event), changed)
+    def _edit(self, event: Event, place: Place, change: Callable[[Any], object]) -> None:
+        self.world.karmada.put(self._thing(event), lambda thing: put(thing, place, change(at(thing, place))))
 
     def _thing(self, event: Event) -> Object:
         return event.kind.object(event.number)
 
     def _clusters(self, event: Event) -> list[str]:
-        metadata = {"name": f"{event.name}-{event.kind.name.lower()}", "namespace": event.kind.namespace}
-        binding = {"apiVersion": "work.karmada.io/v1alpha2", "kind": "ResourceBinding", "metadata": metadata}
+        name = f"{event.name}-{event.kind.name.lower()}"
+        binding = named("work.karmada.io/v1alpha2", "ResourceBinding", name, event.kind.namespace)
         found = self.world.karmada.find(binding) or {"spec": {}}
         return [target["name"] for target in found["spec"].get("clusters", ())]
 
 
-_ACTIONS: Mapping[str, Callable[[Day, Event], None]] = {
-    "create": Day.create,
-    "delete": Day.delete,
-    "scale": Day.scale,
-    "roll": Day.roll,
-    "suspend": Day.suspend,
-    "resume": Day.resume,
-    "succeed": Day.succeed,
-    "fail": Day.fail,
-    "stick": Day.stick,
-    "unstick": Day.unstick,
-    "break": Day.break_,
-    "mend": Day.mend,
-    "move": Day.move,
-    "meddle": Day.meddle,
-}
+_PHASES = {"succeed": SUCCEEDED, "fail": FAILED, "stick": PENDING, "unstick": RUNNING}
+"""The actions that have the pods of an object be in a phase: the next ones, if they are to be stuck."""
 
 
 def mutate(thing: Object) -> None:
@@ -266,6 +223,10 @@ def mutate(thing: Object) -> None:
     found = spec.get("template") or spec["leaderWorkerTemplate"]["workerTemplate"]
     found["spec"].setdefault("automountServiceAccountToken", False)
     found.setdefault("metadata", {}).setdefault("annotations", {})["policy.example.org/team"] = "platform"
+
+
+def _image_of(event: Event) -> Place:
+    return (*event.kind.pod, "spec", "containers", 0, "image")
 
 
 def _fought(kind: Kind, name: str) -> Object:

@@ -9,9 +9,10 @@ from functools import partial
 from http.client import HTTPException
 from typing import Any
 
-from tests.proofs.fleet.workloads import KINDS, Kind, at
+from tests.proofs.fleet.workloads import KINDS, Kind
 from tests.proofs.rig.api import ApiError, Object
 from tests.proofs.rig.cluster import Cluster
+from tests.proofs.rig.places import at
 
 Change = Callable[[Object, int], None]
 
@@ -40,12 +41,10 @@ class Seeded:
 
     @property
     def kind(self) -> Kind:
-        """The kind of its object."""
         return next(kind for kind in KINDS if kind.stem == self.stem)
 
     @property
     def name(self) -> str:
-        """The name of its object."""
         return f"{self.stem}-{FIRST + self.number:03}"
 
     @property
@@ -140,7 +139,6 @@ class Writer:
     errors: list[str] = field(default_factory=list)
 
     def start(self) -> None:
-        """Begin."""
         threading.Thread(target=self._work, name=self.seeded.name, daemon=True).start()
 
     def _work(self) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tests.proofs.fleet.workloads import Kind
 from tests.proofs.rig.api import Object
-from tests.proofs.rig.policy import duplicated
+from tests.proofs.rig.policy import divided, duplicated, one_of, propagation, weighted
 
 _TOLERATION = 10
 """Seconds for which an object may be unhealthy before it fails over."""
@@ -16,44 +16,19 @@ def placement(kind: Kind, number: int, members: Sequence[str]) -> Object:
     if kind.name in {"DaemonSet", "CronJob"}:
         return duplicated(*members)
     if not kind.divided or number % 4 == 3:
-        return _one(members)
+        return one_of(*members)
     if number % 4 == 2:
         return duplicated(*dict.fromkeys((first, members[-1])))
-    return _divided(members, first, dynamic=number % 4 == 1)
+    if number % 4 == 1:
+        return divided(members, {"dynamicWeight": "AvailableReplicas"})
+    return weighted(*(2 if name == first else 1 for name in members))
 
 
 def policy(thing: Object, placed: Object, *, fails_over: bool = False) -> Object:
     """Return the policy that propagates an object with what it depends on."""
-    metadata = thing["metadata"]
-    name = f"{metadata['name']}-{thing['kind'].lower()}"
-    selector = {"apiVersion": thing["apiVersion"], "kind": thing["kind"], "name": metadata["name"]}
-    spec: Object = {"propagateDeps": True, "resourceSelectors": [selector], "placement": placed}
+    made = propagation(thing, placed)
+    made["metadata"]["name"] += f"-{thing['kind'].lower()}"
     if fails_over:
         conditions = {"tolerationSeconds": _TOLERATION}
-        spec["failover"] = {"application": {"decisionConditions": conditions, "purgeMode": "Directly"}}
-    return {
-        "apiVersion": "policy.karmada.io/v1alpha1",
-        "kind": "PropagationPolicy",
-        "metadata": {"name": name, "namespace": metadata["namespace"]},
-        "spec": spec,
-    }
-
-
-def _one(members: Sequence[str]) -> Object:
-    spread = [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]
-    return {"clusterAffinity": {"clusterNames": [*members]}, "spreadConstraints": spread}
-
-
-def _divided(members: Sequence[str], first: str, *, dynamic: bool) -> Object:
-    weights: Object = {"dynamicWeight": "AvailableReplicas"}
-    if not dynamic:
-        weights = {
-            "staticWeightList": [
-                {"targetCluster": {"clusterNames": [name]}, "weight": 2 if name == first else 1} for name in members
-            ]
-        }
-    scheduling = {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Weighted"}
-    return {
-        "clusterAffinity": {"clusterNames": [*members]},
-        "replicaScheduling": scheduling | {"weightPreference": weights},
-    }
+        made["spec"]["failover"] = {"application": {"decisionConditions": conditions, "purgeMode": "Directly"}}
+    return made

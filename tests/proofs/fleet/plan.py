@@ -26,12 +26,10 @@ class Event:
 
     @property
     def name(self) -> str:
-        """The name of the object."""
         return f"{self.kind.stem}-{self.number:03}"
 
     @property
     def key(self) -> tuple[str, str]:
-        """What distinguishes the object."""
         return self.kind.stem, self.name
 
 
@@ -89,7 +87,7 @@ def _actions(kind: Kind, number: int) -> Iterator[str]:
     if kind.pod and number % 8 == 6:
         yield "meddle"
     if fails_over(kind, number):
-        yield from ("break", "mend")
+        yield from ("hurt", "mend")
 
 
 def fails_over(kind: Kind, number: int) -> bool:

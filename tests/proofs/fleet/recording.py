@@ -28,13 +28,11 @@ class Line(NamedTuple):
 
     @property
     def operation(self) -> str:
-        """The operation that Karmada asked for."""
         operation: str = self.request["operation"]
         return operation
 
     @property
     def kind(self) -> str:
-        """The kind of the object, with its version."""
         kind = self.request["kind"]
         return f"{kind['group']}/{kind['version']} {kind['kind']}"
 
@@ -66,7 +64,6 @@ def written(folder: Path, lines: Iterable[bytes]) -> Path:
 
 
 def read(source: Path = DAY) -> Iterator[Line]:
-    """Yield the calls of a packed recording as JSON values."""
     for text in calls(source):
         line = orjson.loads(text)
         yield Line(line["time"], line["request"]["request"], line["answer"]["response"])
@@ -80,19 +77,16 @@ class Summary:
 
     @classmethod
     def of(cls, lines: Iterable[Line]) -> "Summary":
-        """Count the calls of a recording."""
         return cls(Counter((line.kind, line.operation) for line in lines))
 
     @property
     def shares(self) -> dict[str, float]:
-        """The share of each operation."""
         found = Counter[str]()
         for (_, operation), count in self.calls.items():
             found[operation] += count
         return {operation: count / found.total() for operation, count in sorted(found.items())}
 
     def lines(self) -> Iterator[str]:
-        """Yield it as text."""
         kinds = Counter[str]()
         for (kind, _), count in self.calls.items():
             kinds[kind] += count

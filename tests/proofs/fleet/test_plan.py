@@ -4,7 +4,8 @@ from collections import Counter
 
 from tests.proofs.fleet.fights import FIRST, SEEDED
 from tests.proofs.fleet.plan import counts, plan
-from tests.proofs.fleet.workloads import KINDS, at
+from tests.proofs.fleet.workloads import KINDS
+from tests.proofs.rig.places import at
 
 
 def test_day_has_two_hundred_objects_of_fifteen_kinds() -> None:
@@ -27,7 +28,7 @@ def test_everything_happens_in_a_day() -> None:
         "succeed",
         "fail",
         "stick",
-        "break",
+        "hurt",
         "move",
         "meddle",
         "delete",

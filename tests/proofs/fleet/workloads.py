@@ -2,11 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tests.proofs.rig.api import Object
-
-Place = tuple[str | int, ...]
+from tests.proofs.rig.places import Place
 
 SETTINGS: Sequence[Object] = (
     {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"level": "info"}},
@@ -36,7 +34,6 @@ class Kind:
     """Objects of a fleet of a hundred."""
 
     def object(self, number: int, **labels: str) -> Object:
-        """Return an object as its user writes it."""
         name = f"{self.stem}-{number:03}"
         own = {"app": name, "team": _TEAMS[number % 3], **labels}
         metadata = {"name": name, "namespace": self.namespace, "labels": own}
@@ -212,16 +209,3 @@ KINDS: Sequence[Kind] = (
     ),
 )
 NAMESPACES = tuple(dict.fromkeys(kind.namespace for kind in KINDS))
-
-
-def at(thing: Any, place: Place) -> Any:
-    """Return what is at a place."""
-    for step in place:
-        thing = thing[step]
-    return thing
-
-
-def put(thing: Object, place: Place, value: object) -> None:
-    """Set what is at a place."""
-    *parents, last = place
-    at(thing, tuple(parents))[last] = value

@@ -13,15 +13,15 @@ from tests.proofs.fleet.workloads import NAMESPACES, SETTINGS
 from tests.proofs.reality.controller import Controller
 from tests.proofs.reality.controllers import CONTROLLERS
 from tests.proofs.reality.programs import build
-from tests.proofs.reality.queueing import API, FLAVORS
+from tests.proofs.reality.queueing import FLAVORS, QUOTA, cluster_queue, local_queue
 from tests.proofs.reality.run import ports_taken
 from tests.proofs.rig import binaries, commands
-from tests.proofs.rig.api import Api, Object, until
+from tests.proofs.rig.api import Api, Object, named, until
 from tests.proofs.rig.cluster import Cluster
 from tests.proofs.rig.installation import install
 from tests.proofs.rig.interpreter import Interpreter, serve
 from tests.proofs.rig.karmada import serves
-from tests.proofs.rig.kubeconfig import kubeconfig
+from tests.proofs.rig.kubeconfig import write_kubeconfig
 from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.podstatus import RUNNING, SUCCEEDED
 from tests.proofs.rig.processes import free_port
@@ -37,7 +37,6 @@ _FIRST_ONLY = {"mpi-operator"}
 _LIVES_ON = {"head", "worker"}
 _PATIENCE = 180.0
 _HANDS = 6
-_QUOTA = {"cpu": "400", "memory": "2Ti", "nvidia.com/gpu": "60"}
 
 
 @dataclass
@@ -164,9 +163,8 @@ def _populate(world: World, controllers: Sequence[Controller], say: Say) -> None
                     _PATIENCE,
                 )
     say(f"+{time.monotonic() - begun:5.1f} s  Karmada knows what they serve")
-    token = install(world.karmada)
-    config = kubeconfig(world.karmada.port, world.plane.authority, {"token": token})
-    (world.plane.folder / "interpreter.config").write_text(config, encoding="utf-8")
+    user, folder = {"token": install(world.karmada)}, world.plane.folder
+    write_kubeconfig(folder / "interpreter.config", world.karmada.port, world.plane.authority, user)
     for name in ("a", "b"):
         world.serve(name)
     until("kinds are registered", partial(_is_registered, world), _PATIENCE)
@@ -180,7 +178,7 @@ def _start(member: Cluster, controllers: Sequence[Controller]) -> None:
 
 
 def _add_namespace(world: World, name: str) -> None:
-    namespace: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    namespace = named("v1", "Namespace", name)
     world.karmada.apply(namespace)
     for thing in SETTINGS:
         world.karmada.apply({**thing, "metadata": {**thing["metadata"], "namespace": name}})
@@ -193,14 +191,8 @@ def _add_namespace(world: World, name: str) -> None:
 
 def _add_queue(member: Cluster, namespace: str) -> None:
     """Have a queue in a namespace with room for everything."""
-    resources = [{"name": name, "nominalQuota": amount} for name, amount in _QUOTA.items()]
-    flavor = {"name": next(iter(FLAVORS)), "resources": resources}
-    spec = {"namespaceSelector": {}, "resourceGroups": [{"coveredResources": [*_QUOTA], "flavors": [flavor]}]}
-    queue = {"apiVersion": API, "kind": "ClusterQueue", "metadata": {"name": namespace}, "spec": spec}
-    member.member.apply(queue)
-    metadata = {"name": "queue", "namespace": namespace}
-    local = {"apiVersion": API, "kind": "LocalQueue", "metadata": metadata, "spec": {"clusterQueue": namespace}}
-    member.member.apply(local)
+    member.member.apply(cluster_queue(namespace, next(iter(FLAVORS)), QUOTA))
+    member.member.apply(local_queue(namespace))
 
 
 def _is_registered(world: World) -> bool:

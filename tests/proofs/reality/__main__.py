@@ -26,7 +26,6 @@ _MORE_RUNS = 2
 
 
 def main() -> int:
-    """Run what was asked for and return the exit code."""
     options = _options()
     if not shutil.which("go"):
         _say("make reality is skipped: it needs Go to build an API server and workload controllers")

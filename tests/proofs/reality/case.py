@@ -1,27 +1,23 @@
 """Cases as their files have them."""
 
-import copy
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from tests.proofs.reality.controller import Controller, Kind
 from tests.proofs.rig.api import Object
 
-_FIELDS = {
-    *("name", "object", "steps", "before", "health", "settle", "components", "rejected", "replicas", "switch"),
-    *("since", "races"),
-}
-_SETTLE = 3.0
+
+def numbers(release: str) -> tuple[int, ...]:
+    """Return the numbers of a release such as ``v1.37.2``, to compare it with others."""
+    return tuple(map(int, re.findall(r"\d+", release)))
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(BaseModel):
     """One object, and what happens to it.
 
     ``health`` has expectations by state where those of the family are wrong. ``settle`` is for how many seconds nothing
@@ -32,49 +28,32 @@ class Case:
     numbers, and is empty for all. ``races`` are the steps after which the state depends on which program is first.
     """
 
-    name: str
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
     controller: Controller
+    name: str
     object: Object
     steps: tuple[str, ...]
-    before: tuple[Object, ...]
-    health: Mapping[str, bool]
-    settle: float
-    components: frozenset[str]
-    replicas: int | None
-    rejected: bool
-    switch: str
-    since: tuple[int, ...]
-    races: frozenset[str]
+    before: tuple[Object, ...] = ()
+    health: dict[str, bool] = {}
+    settle: float = 3.0
+    components: frozenset[str] = frozenset()
+    replicas: int | None = None
+    rejected: bool = False
+    switch: str = ""
+    since: Annotated[tuple[int, ...], BeforeValidator(numbers)] = ()
+    races: frozenset[str] = frozenset()
 
-    @classmethod
-    def of(cls, controller: Controller, entry: Object) -> "Case":
-        """Read an entry of a file of cases; raises ValueError for a field that is unknown or missing."""
-        unknown = (entry.keys() - _FIELDS) | (set(entry.get("races", ())) - set(entry.get("steps", ())))
-        missing = {"name", "object", "steps"} - entry.keys()
-        if unknown or missing:
-            raise ValueError(f"case {entry.get('name')}: unknown {sorted(unknown)}, missing {sorted(missing)}")
-        thing = copy.deepcopy(entry["object"])
-        thing.setdefault("metadata", {}).setdefault("name", "it")
-        thing["metadata"]["namespace"] = f"t-{entry['name']}"
-        return cls(
-            entry["name"],
-            controller,
-            thing,
-            tuple(entry["steps"]),
-            tuple(entry.get("before", ())),
-            entry.get("health", {}),
-            entry.get("settle", _SETTLE),
-            frozenset(entry.get("components", ())),
-            entry.get("replicas"),
-            entry.get("rejected", False),
-            entry.get("switch", controller.kind(thing).switch),
-            numbers(entry.get("since", "")),
-            frozenset(entry.get("races", ())),
-        )
+    def model_post_init(self, _: Any, /) -> None:
+        """Fill in what follows from the rest; raises ValueError for a race after a step that is not there."""
+        if unknown := self.races - {*self.steps}:
+            raise ValueError(f"case {self.name}: races after unknown steps {sorted(unknown)}")
+        metadata = {"name": "it", **self.object.get("metadata", {}), "namespace": self.namespace}
+        self.object = {**self.object, "metadata": metadata}
+        self.switch = self.switch or self.kind.switch
 
     @cached_property
     def kind(self) -> Kind:
-        """Its kind."""
         return self.controller.kind(self.object)
 
     @property
@@ -84,25 +63,17 @@ class Case:
 
     @property
     def namespace(self) -> str:
-        """The namespace that it has for itself."""
         return f"t-{self.name}"
 
 
 def state_name(case: Case, number: int, step: str) -> str:
-    """Return the name of the state after a step."""
     return f"{case.name}.{number}-{step.partition(' ')[0]}"
 
 
-def numbers(release: str) -> tuple[int, ...]:
-    """Return the numbers of a release such as ``v1.37.2``, to compare it with others."""
-    return tuple(map(int, re.findall(r"\d+", release)))
-
-
 def read_cases(controller: Controller) -> list[Case]:
-    """Return the cases of a controller."""
-    return [Case.of(controller, entry) for entry in _read(controller.cases)]
+    # The loader written in C: the cases are read whenever tests are collected.
+    return [Case(controller=controller, **entry) for entry in _read(controller.cases)]
 
 
 def _read(path: Path) -> Any:
-    # The same loader written in C: the cases are read whenever tests are collected.
     return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)

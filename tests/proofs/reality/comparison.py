@@ -31,7 +31,6 @@ class Reality:
 
     @property
     def pods(self) -> int:
-        """How many pods there are."""
         return sum(len(pods) for pods in self.components.values())
 
     def largest(self) -> str:
@@ -41,7 +40,6 @@ class Reality:
 
 
 def compare_components(label: str, answered: Sequence[Object], reality: Reality) -> Finding:
-    """Compare an answer of InterpretComponent."""
     ours = {
         component["name"]: (component.get("replicas", 0), _requests(component.get("replicaRequirements")))
         for component in answered

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.proofs.rig.podstatus import FAILED, RUNNING, SUCCEEDED
-from tests.support.serving import QuietServer
+from tests.support.serving import QuietServer, answer
 
 _JOB = {RUNNING: "RUNNING", SUCCEEDED: "SUCCEEDED", FAILED: "FAILED"}
 _BEGUN = 1_700_000_000_000
@@ -43,7 +43,6 @@ class Dashboard:
         return known | {"status": status, "entrypoint": "python x.py"} if status else None
 
     def served(self, namespace: str) -> Any:
-        """Return the state of the Serve applications."""
         running = self.running.get(namespace, False)
         status, deployment = ("RUNNING", "HEALTHY") if running else ("DEPLOYING", "UPDATING")
         deployments = {"d": {"name": "d", "status": deployment, "message": ""}}
@@ -102,8 +101,4 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, content: Any) -> None:
         data = json.dumps(content or {}).encode() if content != [] else b"[]"
-        self.send_response(HTTPStatus.NOT_FOUND if content is None else HTTPStatus.OK)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+        answer(self, data, status=HTTPStatus.NOT_FOUND if content is None else HTTPStatus.OK)

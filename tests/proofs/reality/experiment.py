@@ -64,7 +64,6 @@ class Experiment:
         return [pod for pod in pods if not chosen or self.case.kind.component(pod) in chosen]
 
     def found(self, *findings: Finding) -> None:
-        """Enter findings."""
         self.outcome.findings += findings
 
     def begin(self) -> bool:
@@ -78,7 +77,7 @@ class Experiment:
             self.found(Finding("creation", "" if self.case.rejected else error.message[:400]))
             return False
         if self.case.rejected:
-            self.judge(self._no_pods)
+            self.judge_that("creation", lambda: f"it is accepted, and has {len(self.pods)} pods" if self.pods else "")
         return not self.case.rejected
 
     def want(self, phase: str, wish: Wish | None = None) -> None:
@@ -108,6 +107,16 @@ class Experiment:
             self.steady()
             findings = judgement()
         self.found(*findings)
+
+    def judge_that(self, what: str, problem: Callable[[], str]) -> None:
+        """Judge one thing, which is as it should be when its problem is empty."""
+        self.judge(lambda: [Finding(what, problem())])
+
+    def wait_until(self, question: Callable[[], bool], seconds: float) -> None:
+        """Wait until the answer is true, or the time is over."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0 and not question():
+            self.cluster.activity.wait_for_change(self.case.namespace, min(left, 1.0))
 
     def revised(self) -> Object:
         """Return the template for a cluster that gets ``replicas``, or all of them."""
@@ -159,7 +168,6 @@ class Experiment:
         return True
 
     def end(self) -> None:
-        """Delete the object from the member."""
         self.cluster.member.delete(self.case.object)
 
     def _first_template(self) -> Object:
@@ -171,10 +179,6 @@ class Experiment:
         if self.case.rejected:
             self.found(Finding("interpretation", "the product answers for an object that is rejected"))
         return template
-
-    def _no_pods(self) -> list[Finding]:
-        count = len(self.pods)
-        return [Finding("creation", f"it is accepted, and has {count} pods" if count else "")]
 
     def _prepare(self) -> None:
         self.cluster.add_namespace(self.case.namespace)

@@ -39,7 +39,6 @@ from tests.webhook.answering.writes import KINDS, WRITES, pods, setter
 _CRDS = Path(__file__).parents[1] / "e2e" / "crds"
 _NAMESPACE = "ml"
 _RETAIN = "karta-interpreter.io/retain"
-_KARTA = "run.ai/v1alpha1"
 _BETWEEN = 4.0, 8.0
 """Seconds between two looks of a controller, and of a user between two edits."""
 _LATENCY = 0.5, 1.5

@@ -37,5 +37,4 @@ class Outcome:
     seconds: float = 0.0
 
     def problems(self) -> Iterator[Finding]:
-        """Yield the differences."""
         return (finding for finding in self.findings if finding.problem)

@@ -128,10 +128,9 @@ def judge_retain(experiment: Experiment, state: str) -> None:
         experiment.found(Finding(what, f"write {len(generations) + 1} is rejected: {error}"[:500]))
         return
     last, later = experiment.live, _children(experiment)
-    moved = [f"{name}: {children.get(name)} -> {later.get(name)}" for name in sorted({*children, *later})]
     moved = [
-        line
-        for line, name in zip(moved, sorted({*children, *later}), strict=True)
+        f"{name}: {children.get(name)} -> {later.get(name)}"
+        for name in sorted({*children, *later})
         if children.get(name) != later.get(name)
     ]
     changes = differences(first["spec"], last["spec"])

@@ -32,7 +32,6 @@ def lines(counted: Tally) -> Iterator[str]:
 
 
 def write(page: Path = PAGE) -> None:
-    """Replace the generated part of the page."""
     counted = tally(recorded())
     write_between(page, _MARK, lines(counted))
     sys.stdout.write("".join(f"{each}\n" for each in (*lines(counted), "", *counted.missed)))

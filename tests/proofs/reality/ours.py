@@ -32,23 +32,18 @@ class Ours:
         return self._ask("InterpretReplica", thing)
 
     def components(self, thing: Object) -> list[Object]:
-        """InterpretComponent."""
         return self._ask("InterpretComponent", thing).get("components") or []
 
     def dependencies(self, thing: Object) -> list[Object]:
-        """InterpretDependency."""
         return self._ask("InterpretDependency", thing).get("dependencies") or []
 
     def healthy(self, thing: Object) -> bool:
-        """InterpretHealth."""
         return bool(self._ask("InterpretHealth", thing)["healthy"])
 
     def status(self, thing: Object) -> Object | None:
-        """InterpretStatus."""
         return self._ask("InterpretStatus", thing).get("rawStatus")
 
     def revise(self, thing: Object, replicas: int) -> Object:
-        """ReviseReplica."""
         return _patched(thing, self._ask("ReviseReplica", thing, replicas=replicas))
 
     def retain(self, desired: Object, observed: Object) -> Object:

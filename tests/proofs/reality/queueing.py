@@ -9,10 +9,9 @@ from typing import Any
 
 from tests.proofs.reality.comparison import active
 from tests.proofs.reality.experiment import Experiment
-from tests.proofs.reality.findings import Finding
 from tests.proofs.reality.judging import compare, judge_retain, judge_state
 from tests.proofs.reality.ours import RejectedError
-from tests.proofs.rig.api import Object, until
+from tests.proofs.rig.api import Object, named, until
 from tests.proofs.rig.podstatus import PENDING, RUNNING
 
 API = "kueue.x-k8s.io/v1beta2"
@@ -30,7 +29,7 @@ FLAVORS: Mapping[str, Object] = {
     "rack": {"nodeLabels": {"pool": "rack"}, "topologyName": "hosts"},
     "row": {"nodeLabels": {"row": "one"}, "topologyName": "hosts"},
 }
-_QUOTA = {"cpu": "400", "memory": "2Ti", "nvidia.com/gpu": "60"}
+QUOTA = {"cpu": "400", "memory": "2Ti", "nvidia.com/gpu": "60"}
 _PATIENCE = 60.0
 
 
@@ -39,20 +38,20 @@ def _held(experiment: Experiment, state: str) -> None:
     until("Kueue knows the workload", lambda: _workloads(experiment), _PATIENCE)
     _judge(experiment, state or "held", expected=experiment.case.kind.completes or _is_suspended(experiment))
 
-    def nothing_runs() -> list[Finding]:
+    def problem() -> str:
         free = [pod for pod in active(experiment.pods) if not pod["spec"].get("schedulingGates")]
-        return [Finding(f"pods when {state or 'held'}", f"{len(free)} pods" if free else "")]
+        return f"{len(free)} pods" if free else ""
 
-    experiment.judge(nothing_runs)
+    experiment.judge_that(f"pods when {state or 'held'}", problem)
 
 
 def _admit(experiment: Experiment, argument: str) -> None:
     """``flavour [cpu]``: the queue has this flavour only, and as many CPUs."""
     flavor, _, cpu = argument.partition(" ")
     experiment.want(PENDING)
-    quota = _QUOTA | ({"cpu": cpu} if cpu else {})
+    quota = QUOTA | ({"cpu": cpu} if cpu else {})
     experiment.cluster.member.apply(_cluster_queue(experiment, flavor, quota, "None"))
-    experiment.cluster.member.apply(_local_queue(experiment))
+    experiment.cluster.member.apply(local_queue(experiment.case.namespace))
     _activate(experiment, active=True)
     until(f"admitted on {flavor}", lambda: _is_admitted(experiment), _PATIENCE)
     _judge(experiment, f"admitted on {flavor}", expected=experiment.case.kind.completes)
@@ -60,19 +59,19 @@ def _admit(experiment: Experiment, argument: str) -> None:
     _judge(experiment, f"running on {flavor}", expected=True)
     compare(experiment, {f"on {flavor}": experiment.template})
 
-    def all_there() -> list[Finding]:
+    def problem() -> str:
         wanted = FLAVORS[flavor]["nodeLabels"].items()
         pods = active(experiment.pods)
         there = sum(wanted <= pod["spec"].get("nodeSelector", {}).items() for pod in pods)
-        return [Finding(f"pods on {flavor}", "" if 0 < there == len(pods) else f"{there} of {len(pods)}")]
+        return "" if 0 < there == len(pods) else f"{there} of {len(pods)}"
 
-    experiment.judge(all_there)
+    experiment.judge_that(f"pods on {flavor}", problem)
 
 
 def _evict(experiment: Experiment, _: str) -> None:
     """The queue is stopped, and drained."""
     flavor = _flavor(experiment)
-    experiment.cluster.member.apply(_cluster_queue(experiment, flavor, _QUOTA, "HoldAndDrain"))
+    experiment.cluster.member.apply(_cluster_queue(experiment, flavor, QUOTA, "HoldAndDrain"))
     _until_stopped(experiment)
     _held(experiment, f"evicted from {flavor}")
 
@@ -94,18 +93,17 @@ STEPS: Mapping[str, Callable[[Experiment, str], None]] = {
 
 def _judge(experiment: Experiment, state: str, *, expected: bool) -> None:
     judge_state(experiment, state, expected)
-    experiment.judge(lambda: [_same_replica(experiment, state)])
+    experiment.judge_that(f"replica when {state}", lambda: _replica_problem(experiment))
     judge_retain(experiment, state)
 
 
-def _same_replica(experiment: Experiment, state: str) -> Finding:
+def _replica_problem(experiment: Experiment) -> str:
     """Where Kueue puts pods changes neither how many they are nor what they request."""
-    what = f"replica when {state}"
     try:
         template, live = (_replica(experiment.ours.replica(thing)) for thing in (experiment.template, experiment.live))
     except RejectedError as error:
-        return Finding(what, str(error))
-    return Finding(what, "" if template == live else f"template {template}, member {live}")
+        return str(error)
+    return "" if template == live else f"template {template}, member {live}"
 
 
 def _replica(answered: Object) -> tuple[Any, Any]:
@@ -144,29 +142,24 @@ def _activate(experiment: Experiment, *, active: bool) -> None:
 
 
 def _flavor(experiment: Experiment) -> str:
-    queue = {"apiVersion": API, "kind": "ClusterQueue", "metadata": {"name": experiment.case.namespace}}
-    found: Any = experiment.cluster.member.find(queue)
+    found: Any = experiment.cluster.member.find(named(API, "ClusterQueue", experiment.case.namespace))
     name: str = found["spec"]["resourceGroups"][0]["flavors"][0]["name"]
     return name
 
 
 def _cluster_queue(experiment: Experiment, flavor: str, quota: Mapping[str, str], stop: str) -> Object:
-    resources = [{"name": name, "nominalQuota": amount} for name, amount in quota.items()]
-    return {
-        "apiVersion": API,
-        "kind": "ClusterQueue",
-        "metadata": {"name": experiment.case.namespace},
-        "spec": {
-            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": experiment.case.namespace}},
-            "stopPolicy": stop,
-            "resourceGroups": [
-                {"coveredResources": [*quota], "flavors": [{"name": flavor, "resources": resources}]},
-            ],
-        },
-    }
+    selector = {"matchLabels": {"kubernetes.io/metadata.name": experiment.case.namespace}}
+    queue = cluster_queue(experiment.case.namespace, flavor, quota)
+    return queue | {"spec": queue["spec"] | {"namespaceSelector": selector, "stopPolicy": stop}}
 
 
-def _local_queue(experiment: Experiment) -> Object:
-    namespace = experiment.case.namespace
-    metadata = {"name": "queue", "namespace": namespace}
-    return {"apiVersion": API, "kind": "LocalQueue", "metadata": metadata, "spec": {"clusterQueue": namespace}}
+def cluster_queue(name: str, flavor: str, quota: Mapping[str, str]) -> Object:
+    """Return a queue with that room on nodes of a flavor, for every namespace."""
+    resources = [{"name": resource, "nominalQuota": amount} for resource, amount in quota.items()]
+    group = {"coveredResources": [*quota], "flavors": [{"name": flavor, "resources": resources}]}
+    return named(API, "ClusterQueue", name) | {"spec": {"namespaceSelector": {}, "resourceGroups": [group]}}
+
+
+def local_queue(namespace: str) -> Object:
+    """Return the queue of a namespace, which leads to the ClusterQueue of its name."""
+    return named(API, "LocalQueue", "queue", namespace) | {"spec": {"clusterQueue": namespace}}

@@ -28,10 +28,11 @@ from tests.proofs.reality.case import state_name
 from tests.proofs.reality.experiment import Experiment, GoneError
 from tests.proofs.reality.findings import Finding, State
 from tests.proofs.rig.api import Object
+from tests.proofs.rig.cluster import Cluster
 from tests.proofs.rig.podstatus import CRASHING
 from tests.support.recorded import ABOUT, FOLDER, WORKLOADS
 
-CONNECTING = threading.Lock()
+_CONNECTING = threading.Lock()
 """The client writes certificates to files of the process, and cases run in threads."""
 NOW = 1_800_000_000
 _STEP = 600
@@ -57,7 +58,6 @@ class Recorder:
     _seen: set[str] = field(default_factory=set)
 
     def begin(self) -> None:
-        """Take note that a step begins."""
         self.begun.append(float(int(time.time())))
 
     def record(self, step: str) -> None:
@@ -105,19 +105,26 @@ def _saved(experiment: Experiment) -> tuple[Object | None, list[Object]]:
     definition = Karta.for_object(thing).definition
     selection = WorkloadSelection(experiment.case.namespace, thing["kind"], thing["metadata"]["name"])
     folder = experiment.cluster.folder / "recorded" / experiment.case.namespace
-
-    async def save() -> None:
-        async with ApiServer.of(experiment.cluster.kubeconfig) as api:
-            await verify_member(api, [definition], selection, folder)
-
-    with CONNECTING:
-        asyncio.run(save())
+    save_member(experiment.cluster, [definition], selection, folder)
     about = json.loads((folder / ABOUT).read_bytes())
     lines = gzip.decompress((folder / WORKLOADS).read_bytes()).splitlines()
     if not lines:
         return None, []
     workload = json.loads(lines[0])
     return {**workload, "now": NOW}, looked_up(definition, workload["object"], about["references"])
+
+
+def save_member(
+    cluster: Cluster, definitions: Sequence[Definition], selection: WorkloadSelection, folder: Path
+) -> None:
+    """Do what ``verify --save`` does."""
+
+    async def save() -> None:
+        async with ApiServer.of(cluster.kubeconfig) as api:
+            await verify_member(api, definitions, selection, folder)
+
+    with _CONNECTING:
+        asyncio.run(save())
 
 
 @dataclass

@@ -16,7 +16,6 @@ _VALUES = (("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret"))
 
 
 def references(spec: Object) -> set[tuple[str, str]]:
-    """Return kind and name of each object that a pod refers to."""
     return set(_references(spec))
 
 

@@ -34,7 +34,6 @@ _COLUMNS = (*dict.fromkeys(_SUBJECTS.values()), _OTHER)
 def write(
     page: Path, controllers: Sequence[Controller], outcomes: Sequence[Outcome], accepted: Sequence[Accepted]
 ) -> None:
-    """Replace the table of what was compared."""
     write_between(page, "results", results(controllers, outcomes, accepted))
 
 

@@ -27,7 +27,6 @@ def quantity(text: object) -> Fraction:
 
 
 def quantities(resources: Mapping[str, object] | None) -> Amounts:
-    """Return the amount of each resource."""
     return {name: quantity(amount) for name, amount in (resources or {}).items()}
 
 
@@ -51,12 +50,10 @@ def pod_requests(spec: Object) -> Amounts:
 
 
 def plus(*amounts: Amounts) -> Amounts:
-    """Return the sum of each resource."""
     return {name: sum((one.get(name, Fraction()) for one in amounts), Fraction()) for name in _names(amounts)}
 
 
 def most(*amounts: Amounts) -> Amounts:
-    """Return the largest amount of each resource."""
     return {name: max(one.get(name, Fraction()) for one in amounts) for name in _names(amounts)}
 
 

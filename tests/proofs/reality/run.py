@@ -20,7 +20,8 @@ from tests.proofs.reality.steps import run_step
 from tests.proofs.rig import binaries
 from tests.proofs.rig.activity import StoppedError
 from tests.proofs.rig.api import ApiError
-from tests.proofs.rig.cluster import Cluster, is_used
+from tests.proofs.rig.cluster import Cluster
+from tests.proofs.rig.processes import listens
 from tests.proofs.rig.toolchain import locked
 
 Say = Callable[[str], None]
@@ -87,7 +88,7 @@ def ports_taken(controllers: Sequence[Controller], lock: Path) -> Iterator[None]
         return
     with locked(lock):
         for controller in controllers:
-            for port in filter(is_used, controller.ports):
+            for port in filter(listens, controller.ports):
                 raise RunError(f"port {port} is in use, and {controller.name} listens on no other: stop what uses it")
         yield
 

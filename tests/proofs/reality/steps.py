@@ -1,14 +1,12 @@
 """The steps of cases: what each word does, and what is judged after it."""
 
 import json
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from tests.proofs.reality import queueing
 from tests.proofs.reality.comparison import active
 from tests.proofs.reality.experiment import Change, Experiment, GoneError
-from tests.proofs.reality.findings import Finding
 from tests.proofs.reality.judging import compare, dependencies, judge_retain, judge_state
 from tests.proofs.reality.template import template_of
 from tests.proofs.reality.verified import verified
@@ -20,7 +18,6 @@ Step = Callable[[Experiment, str], None]
 _ENDS = {"Complete", "Completed", "Succeed", "Succeeded", "Failed", "Finished", "complete", "completed", "failed"}
 _RETRIES = 75.0
 _WRITER = "fieldManager=of-the-member"
-_JSON_PATCH = "application/json-patch+json"
 
 
 def run_step(experiment: Experiment, step: str) -> None:
@@ -35,12 +32,7 @@ def _pending(experiment: Experiment, state: str) -> None:
 
 def _suspended(experiment: Experiment, _: str) -> None:
     judge_state(experiment, "suspended", expected=True)
-
-    def no_pods() -> list[Finding]:
-        left = len(active(experiment.pods))
-        return [Finding("pods when suspended", f"{left} pods" if left else "")]
-
-    experiment.judge(no_pods)
+    _judge_pods(experiment, "pods when suspended", 0)
 
 
 def _started(experiment: Experiment, _: str) -> None:
@@ -76,11 +68,15 @@ def _dependencies(experiment: Experiment, _: str) -> None:
 
 
 def _pods(experiment: Experiment, expected: str) -> None:
-    def judgement() -> list[Finding]:
-        count = len(active(experiment.pods))
-        return [Finding(f"pods: {expected}", "" if count == int(expected) else f"{count} pods")]
+    _judge_pods(experiment, f"pods: {expected}", int(expected))
 
-    experiment.judge(judgement)
+
+def _judge_pods(experiment: Experiment, what: str, expected: int) -> None:
+    def problem() -> str:
+        count = len(active(experiment.pods))
+        return "" if count == expected else f"{count} pods"
+
+    experiment.judge_that(what, problem)
 
 
 def _retain(experiment: Experiment, state: str) -> None:
@@ -101,9 +97,7 @@ def _end(experiment: Experiment, phase: str) -> None:
     """Have pods end, and wait until the status shows an end; retries take their time."""
     ends = experiment.case.kind.ends
     experiment.want(phase, lambda pod: phase if ends(pod) else RUNNING)
-    deadline = time.monotonic() + _RETRIES
-    while time.monotonic() < deadline and not _has_ended(experiment.live):
-        experiment.cluster.activity.wait_for_change(experiment.case.namespace, 1.0)
+    experiment.wait_until(lambda: _has_ended(experiment.live), _RETRIES)
 
 
 def _has_ended(thing: Object) -> bool:
@@ -168,15 +162,18 @@ def _resume(experiment: Experiment, _: str) -> None:
 
 def _scale(experiment: Experiment, argument: str) -> None:
     """``path=value``: the user edits the object."""
-    path, _, value = argument.partition("=")
-    if experiment.attempt(f"edit {path}", lambda: experiment.edit(_setting(path, json.loads(value)))):
+    if _is_edited(experiment, argument):
         compare(experiment, {"edited": template_of(experiment.stored)})
 
 
 def _edit(experiment: Experiment, argument: str) -> None:
     """``path=value``: the user edits the object; nothing is compared."""
+    _is_edited(experiment, argument)
+
+
+def _is_edited(experiment: Experiment, argument: str) -> bool:
     path, _, value = argument.partition("=")
-    experiment.attempt(f"edit {path}", lambda: experiment.edit(_setting(path, json.loads(value))))
+    return experiment.attempt(f"edit {path}", lambda: experiment.edit(_setting(path, json.loads(value))))
 
 
 def _stuck(experiment: Experiment, argument: str) -> None:
@@ -186,12 +183,12 @@ def _stuck(experiment: Experiment, argument: str) -> None:
     _edit(experiment, argument)
     judge_state(experiment, "stuck", expected=False)
 
-    def old_and_new() -> list[Finding]:
+    def problem() -> str:
         pods = [pod["metadata"]["uid"] for pod in active(experiment.pods)]
         old = len(kept.intersection(pods))
-        return [Finding("pods when stuck", "" if 0 < old < len(pods) else f"{old} of {len(pods)} pods are old ones")]
+        return "" if 0 < old < len(pods) else f"{old} of {len(pods)} pods are old ones"
 
-    experiment.judge(old_and_new)
+    experiment.judge_that("pods when stuck", problem)
 
 
 def _revise(experiment: Experiment, argument: str) -> None:
@@ -210,33 +207,29 @@ def _member(experiment: Experiment, argument: str) -> None:
     patch = json.loads(value)
     for name in reversed(path.split(".")):
         patch = {name: patch}
-    experiment.cluster.activity.touch(experiment.case.namespace)
-    member = experiment.cluster.member
-    member.request("PATCH", f"{member.path(experiment.case.object)}?{_WRITER}", patch, "application/merge-patch+json")
-    experiment.steady()
+    _patch(experiment, patch, "application/merge-patch+json")
 
 
 def _member_json(experiment: Experiment, argument: str) -> None:
     """A JSON patch that something in the member applies."""
+    _patch(experiment, json.loads(argument), "application/json-patch+json")
+
+
+def _patch(experiment: Experiment, patch: object, content_type: str) -> None:
     member = experiment.cluster.member
     experiment.cluster.activity.touch(experiment.case.namespace)
-    path = f"{member.path(experiment.case.object)}?{_WRITER}"
-    member.request("PATCH", path, json.loads(argument), _JSON_PATCH)
+    member.request("PATCH", f"{member.path(experiment.case.object)}?{_WRITER}", patch, content_type)
     experiment.steady()
 
 
 def _appear(experiment: Experiment, _: str) -> None:
     """Wait for the first pod."""
-    deadline = time.monotonic() + _RETRIES
-    while time.monotonic() < deadline and not experiment.pods:
-        experiment.cluster.activity.wait_for_change(experiment.case.namespace, 1.0)
+    experiment.wait_until(lambda: bool(experiment.pods), _RETRIES)
 
 
 def _wait(experiment: Experiment, seconds: str) -> None:
     """Give a deadline of the object the time to pass."""
-    deadline = time.monotonic() + float(seconds)
-    while (left := deadline - time.monotonic()) > 0:
-        experiment.cluster.activity.wait_for_change(experiment.case.namespace, left)
+    experiment.wait_until(lambda: False, float(seconds))
 
 
 def _see(experiment: Experiment, argument: str) -> None:
@@ -248,13 +241,13 @@ def _see(experiment: Experiment, argument: str) -> None:
 def _gone(experiment: Experiment, _: str) -> None:
     """Judge that the controller has deleted the object."""
 
-    def judgement() -> list[Finding]:
+    def problem() -> str:
         try:
-            return [Finding("gone", f"it exists: {experiment.live['metadata']['name']}")]
+            return f"it exists: {experiment.live['metadata']['name']}"
         except GoneError:
-            return [Finding("gone")]
+            return ""
 
-    experiment.judge(judgement)
+    experiment.judge_that("gone", problem)
 
 
 def _setting(path: str, value: Any) -> Change:

@@ -3,16 +3,19 @@
 from collections import Counter
 
 import pytest
+from pydantic import ValidationError
 
 from karta_interpreter.base.errors import ManifestError
 from tests.proofs.reality.accepted import FILE, Accepted, judge, read_accepted
 from tests.proofs.reality.case import Case, read_cases
-from tests.proofs.reality.controllers import CONTROLLERS, shares_module
-from tests.proofs.reality.controllers.builtin import BUILTIN
+from tests.proofs.reality.controllers import CONTROLLERS, controller_of, shares_module
 from tests.proofs.reality.findings import Finding, Outcome
 from tests.proofs.reality.run import rounds, with_needed
 from tests.proofs.reality.steps import STEPS
 
+_BUILTIN = controller_of("built-in")
+
+_POD = {"apiVersion": "v1", "kind": "Pod"}
 _CASES = [case for controller in CONTROLLERS for case in read_cases(controller)]
 _CRDS = {f"CRD of {kind.api_version} {kind.name}" for controller in CONTROLLERS for kind in controller.kinds}
 
@@ -74,8 +77,13 @@ def test_steps_are_known() -> None:
 
 
 def test_unknown_field_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"case x: unknown \['objekt'\], missing \['object', 'steps'\]"):
-        Case.of(BUILTIN, {"name": "x", "objekt": {}})
+    with pytest.raises(ValidationError, match="objekt"):
+        Case.model_validate({"name": "x", "controller": _BUILTIN, "object": _POD, "steps": [], "objekt": {}})
+
+
+def test_race_after_unknown_step_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"case x: races after unknown steps \['edit'\]"):
+        Case(controller=_BUILTIN, name="x", object=_POD, steps=("running",), races=frozenset({"edit"}))
 
 
 def test_controllers_that_want_one_port_do_not_run_together() -> None:
@@ -86,11 +94,11 @@ def test_controllers_that_want_one_port_do_not_run_together() -> None:
 
 
 def test_controller_brings_those_that_it_needs() -> None:
-    assert with_needed([BUILTIN], CONTROLLERS) == [BUILTIN]
+    assert with_needed([_BUILTIN], CONTROLLERS) == [_BUILTIN]
     for controller in CONTROLLERS:
         names = {one.name for one in with_needed([controller], CONTROLLERS)}
         assert names == {controller.name, *controller.needs}
 
 
 def test_builtin_controller_is_shared() -> None:
-    assert shares_module(BUILTIN)
+    assert shares_module(_BUILTIN)

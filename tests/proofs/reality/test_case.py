@@ -3,8 +3,10 @@
 import pytest
 
 from tests.proofs.reality.case import Case, numbers
-from tests.proofs.reality.controllers.builtin import BUILTIN
+from tests.proofs.reality.controllers import controller_of
 from tests.support.rows import rows
+
+_BUILTIN = controller_of("built-in")
 
 
 @rows(
@@ -17,6 +19,6 @@ from tests.support.rows import rows
     ],
 )
 def test_case_runs_on_its_release_and_newer_ones(since: str | None, release: str, runs: bool) -> None:
-    entry = {"name": "a", "steps": [], "object": {"apiVersion": "v1", "kind": "Pod"}}
-    case = Case.of(BUILTIN, entry | ({"since": since} if since else {}))
+    entry = {"name": "a", "steps": [], "object": {"apiVersion": "v1", "kind": "Pod"}, "controller": _BUILTIN}
+    case = Case.model_validate(entry | ({"since": since} if since else {}))
     assert (case.since <= numbers(release)) is runs

@@ -8,15 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.proofs.reality.controllers.builtin import BUILTIN
+from tests.proofs.reality.controllers import controller_of
 from tests.proofs.reality.run import RunError, ports_taken
 from tests.proofs.rig.processes import free_port
+
+_BUILTIN = controller_of("built-in")
 
 
 def test_port_in_use_ends_the_run_with_a_message(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        controller = dataclasses.replace(BUILTIN, ports=(port,))
+        controller = dataclasses.replace(_BUILTIN, ports=(port,))
         with (
             pytest.raises(RunError, match=f"port {port} is in use, and built-in listens on no other"),
             ports_taken([controller], tmp_path / "lock"),
@@ -25,7 +27,7 @@ def test_port_in_use_ends_the_run_with_a_message(tmp_path: Path) -> None:
 
 
 def test_free_port_is_locked_during_the_run(tmp_path: Path) -> None:
-    controller = dataclasses.replace(BUILTIN, ports=(free_port(),))
+    controller = dataclasses.replace(_BUILTIN, ports=(free_port(),))
     with ports_taken([controller], tmp_path / "lock"):
         assert (tmp_path / "lock").exists()
 

@@ -4,10 +4,12 @@ import re
 from pathlib import Path
 
 from tests.proofs.reality.accepted import Accepted
-from tests.proofs.reality.controllers.jobset import JOBSET
+from tests.proofs.reality.controllers import controller_of
 from tests.proofs.reality.fights import promise
 from tests.proofs.reality.findings import Finding, Outcome
 from tests.proofs.reality.report import PAGE, results, write
+
+_JOBSET = controller_of("jobset")
 
 _WHAT = (
     "components (template)",
@@ -22,17 +24,17 @@ _ACCEPTED = [Accepted("one", "components", "because"), Accepted("one", "replica"
 
 
 def test_comparisons_are_counted_by_what_they_are_about() -> None:
-    lines = list(results([JOBSET], [_OUTCOME], _ACCEPTED))
+    lines = list(results([_JOBSET], [_OUTCOME], _ACCEPTED))
     assert lines[0].startswith("1 cases, 6 comparisons, Kubernetes v1.")
     kind = "jobset.x-k8s.io/v1alpha2 JobSet"
-    assert f"| {kind} | jobset {JOBSET.version} | 1 | 1 | 1 |  | 1 | 1 |  |  | 1 | 1 | 2 |" in lines
+    assert f"| {kind} | jobset {_JOBSET.version} | 1 | 1 | 1 |  | 1 | 1 |  |  | 1 | 1 | 2 |" in lines
     assert "| components, replica | one | because |" in lines
 
 
 def test_only_the_generated_part_of_the_page_is_replaced(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
-    write(page, [JOBSET], [_OUTCOME], _ACCEPTED)
+    write(page, [_JOBSET], [_OUTCOME], _ACCEPTED)
     ours, written = (re.split("<!-- results: (?:begin|end) -->", each.read_text()) for each in (PAGE, page))
     assert (ours[0], ours[2:]) == (written[0], written[2:])
     assert "because" in page.read_text()

@@ -1,20 +1,18 @@
 """``verify`` on the member of a case: a folder is saved, and verified as if nothing had changed for ten minutes."""
 
-import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from karta_interpreter import Karta
 from karta_interpreter.cli.member import WorkloadSelection
-from karta_interpreter.cli.verify import verify_folder, verify_member
+from karta_interpreter.cli.verify import verify_folder
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.engine.verification import Question, Verdict
 from karta_interpreter.engine.verification.report import Report
 from tests.proofs.reality.experiment import Experiment
 from tests.proofs.reality.findings import Finding
-from tests.proofs.reality.recording import CONNECTING
+from tests.proofs.reality.recording import save_member
 from tests.proofs.rig.cluster import Cluster
 
 _LATER = 600
@@ -43,13 +41,7 @@ def verified(experiment: Experiment) -> Iterator[Finding]:
 def verified_member(cluster: Cluster, definitions: Sequence[Definition], selection: WorkloadSelection) -> Report:
     """Return what ``verify`` will say in ten minutes if nothing changes."""
     folder = cluster.folder / "verify" / (selection.namespace or "all")
-
-    async def save() -> None:
-        async with ApiServer.of(cluster.kubeconfig) as api:
-            await verify_member(api, definitions, selection, folder)
-
-    with CONNECTING:
-        asyncio.run(save())
+    save_member(cluster, definitions, selection, folder)
     _wait(folder / "member.json")
     return verify_folder(folder, definitions, selection)
 

@@ -66,6 +66,12 @@ def at_rest(what: str, count: Callable[[], T], seconds: float = 5.0) -> T:
     return last
 
 
+def named(api_version: str, kind: str, name: str, namespace: str = "") -> Object:
+    """Return an object that has a name and nothing else."""
+    metadata = {"name": name} | ({"namespace": namespace} if namespace else {})
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
+
+
 @dataclass
 class Api:
     """One API server."""
@@ -165,6 +171,10 @@ class Api:
         except ApiError as error:
             if error.status != _NOT_FOUND:
                 raise
+
+    def add_namespace(self, name: str) -> None:
+        """Add a namespace if there is none of that name."""
+        self.apply(named("v1", "Namespace", name))
 
     def _resource(self, root: str, kind: str) -> tuple[str, bool]:
         if (root, kind) not in self.resources:

@@ -51,7 +51,6 @@ class Watch:
     known: dict[str, Object] = field(default_factory=dict)
 
     def start(self) -> "Watch":
-        """Begin; the thread ends with the API server."""
         threading.Thread(target=self._follow, name=f"watch {self.path}", daemon=True).start()
         return self
 

@@ -4,11 +4,9 @@ karmada-apiserver has the CRDs only: what it stores is the object that Karmada w
 """
 
 import base64
-import socket
 import ssl
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,10 +20,10 @@ from tests.proofs.rig.api import Object, until
 from tests.proofs.rig.client import Client, Watch
 from tests.proofs.rig.installation import install
 from tests.proofs.rig.interpreter import Interpreter, serve
-from tests.proofs.rig.kubeconfig import administrator, kubeconfig
+from tests.proofs.rig.kubeconfig import write_kubeconfig
 from tests.proofs.rig.layout import Layout
 from tests.proofs.rig.phase_kubelet import Kubelet
-from tests.proofs.rig.processes import Process, Processes, free_port
+from tests.proofs.rig.processes import Process, Processes, free_port, listens
 
 _MEMBER = "member1"
 _CONTROLLERS = (
@@ -74,8 +72,7 @@ class Cluster:
         context.load_cert_chain(layout.pki / "admin.crt", layout.pki / "admin.key")
         karmada, member = (Client(one, layout.ports[one], context) for one in ("karmada", name))
         cluster = cls(layout, folder, programs, Processes(folder / "log"), karmada, member, Kubelet(member))
-        user = administrator(layout.authority)
-        cluster.kubeconfig.write_text(kubeconfig(member.port, layout.authority, user), encoding="utf-8")
+        write_kubeconfig(cluster.kubeconfig, member.port, layout.authority)
         # Where controllers look for them that cannot be told.
         served = cluster.temporary / "k8s-webhook-server"
         served.mkdir(parents=True)
@@ -94,7 +91,6 @@ class Cluster:
 
     @property
     def temporary(self) -> Path:
-        """The folder for temporary files of controllers."""
         return self.folder / "tmp"
 
     def start(self, **flags: str) -> None:
@@ -114,16 +110,13 @@ class Cluster:
         self.watch("/api/v1/pods")
 
     def serve(self) -> Interpreter:
-        """Install the product on karmada-apiserver and start its server."""
-        config = self.folder / "interpreter.config"
         self.add_namespace("karmada-system")
-        token = install(self.karmada)
-        config.write_text(kubeconfig(self.karmada.port, self.layout.authority, {"token": token}), encoding="utf-8")
+        user, file = {"token": install(self.karmada)}, self.folder / "interpreter.config"
+        config = write_kubeconfig(file, self.karmada.port, self.layout.authority, user)
         address = ("localhost", free_port())
         return serve(self.processes, "interpreter", address, None, "--cluster", "--kubeconfig", config)
 
     def stop(self) -> None:
-        """Stop every process that was started here."""
         self.activity.stop()
         for watch in self.watches.values():
             watch.ended.set()
@@ -140,7 +133,6 @@ class Cluster:
         return self.processes.start(name, self.programs[name], *arguments, environment=variables)
 
     def write_config(self, name: str, content: Object) -> Path:
-        """Write a configuration file of a controller."""
         file = self.folder / f"{name}.yaml"
         file.write_text(yaml.safe_dump(content), encoding="utf-8")
         return file
@@ -148,11 +140,11 @@ class Cluster:
     def wait_for_port(self, name: str, port: int) -> None:
         """Wait until a controller listens."""
 
-        def listens() -> bool:
+        def is_heard() -> bool:
             assert self.processes.running[name].alive, f"{name} has ended:\n{self.processes.running[name].tail()}"
-            return is_used(port)
+            return listens(port)
 
-        until(f"{name} listens at {port}", listens, _PATIENCE)
+        until(f"{name} listens at {port}", is_heard, _PATIENCE)
 
     def install_crds(self, files: Iterable[Path]) -> None:
         """Install the CRDs in these files on both API servers, and wait until they are served."""
@@ -189,9 +181,8 @@ class Cluster:
             self.member.apply(thing)
 
     def add_namespace(self, name: str) -> None:
-        """Add a namespace to both API servers."""
         for api in (self.member, self.karmada):
-            api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+            api.add_namespace(name)
 
     def _saw(self, thing: Object, exists: bool) -> None:
         self.activity.saw(thing, exists)
@@ -212,14 +203,6 @@ class Cluster:
                 until(f"{api.name} serves {plural} of {root}", partial(_is_served, api, root, plural), _PATIENCE)
 
 
-def is_used(port: int) -> bool:
-    """Whether a program listens at a port of loopback."""
-    with socket.socket() as probe, suppress(OSError):
-        probe.connect(("127.0.0.1", port))
-        return True
-    return False
-
-
 def _is_stored(api: Client, thing: Object) -> bool:
     """Whether an object is there, or now is."""
     return bool(api.find(thing) or api.request("POST", api.collection(thing), thing))
@@ -232,7 +215,6 @@ def _is_served(api: Client, root: str, plural: str) -> bool:
 
 
 def documents(file: Path) -> list[Object]:
-    """Return the objects of a manifest."""
     # Some CRDs are megabytes of YAML.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return [thing for thing in yaml.load_all(file.read_text(encoding="utf-8"), loader) if thing]

@@ -19,6 +19,12 @@ def certified(certificate: Path, key: Path) -> Object:
     return {"client-certificate-data": _base64(certificate), "client-key-data": _base64(key)}
 
 
+def write_kubeconfig(file: Path, port: int, authority: Authority, user: Object | None = None) -> Path:
+    """Write a kubeconfig for an API server on loopback, by default of an administrator; return the file."""
+    file.write_text(kubeconfig(port, authority, user or administrator(authority)), encoding="utf-8")
+    return file
+
+
 def kubeconfig(port: int, authority: Authority, user: Object) -> str:
     """Return a kubeconfig for an API server on loopback."""
     cluster = {"server": f"https://127.0.0.1:{port}", "certificate-authority-data": _base64(authority.file)}

@@ -49,7 +49,6 @@ class Kubelet:
             threading.Thread(target=self._work, name="kubelet", daemon=True).start()
 
     def saw(self, pod: Object, exists: bool) -> None:
-        """Take note of a pod."""
         uid = pod["metadata"]["uid"]
         if exists:
             self._pods[uid] = pod

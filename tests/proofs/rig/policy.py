@@ -1,41 +1,45 @@
 """The policies that the tests propagate workloads by."""
 
-from tests.proofs.rig.api import Object
+from collections.abc import Sequence
 
-_AFFINITY = {"clusterAffinity": {"clusterNames": ["member1", "member2"]}}
+from tests.proofs.rig.api import Object, named
 
 
 def duplicated(*members: str) -> Object:
     """Return a placement that gives each of the members all replicas."""
-    affinity = {"clusterAffinity": {"clusterNames": list(members)}}
-    return affinity | {"replicaScheduling": {"replicaSchedulingType": "Duplicated"}}
+    return _affinity(members) | {"replicaScheduling": {"replicaSchedulingType": "Duplicated"}}
 
 
-DUPLICATED: Object = duplicated("member1", "member2")
-ONE_CLUSTER: Object = _AFFINITY | {"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]}
+def one_of(*members: str) -> Object:
+    return _affinity(members) | {"spreadConstraints": [{"spreadByField": "cluster", "minGroups": 1, "maxGroups": 1}]}
 
 
-def weighted(member1: int, member2: int) -> Object:
-    """Return a placement that divides the replicas by static weights."""
-    weights = [
-        {"targetCluster": {"clusterNames": [name]}, "weight": weight}
-        for name, weight in (("member1", member1), ("member2", member2))
-    ]
-    scheduling = {
-        "replicaSchedulingType": "Divided",
-        "replicaDivisionPreference": "Weighted",
-        "weightPreference": {"staticWeightList": weights},
-    }
-    return _AFFINITY | {"replicaScheduling": scheduling}
+def weighted(*weights: int) -> Object:
+    """Return a placement that divides the replicas by static weights of the members, from ``member1`` on."""
+    members = [f"member{number}" for number in range(1, len(weights) + 1)]
+    pairs = zip(members, weights, strict=True)
+    listed = [{"targetCluster": {"clusterNames": [name]}, "weight": weight} for name, weight in pairs]
+    return divided(members, {"staticWeightList": listed})
+
+
+def divided(members: Sequence[str], preference: Object) -> Object:
+    """Return a placement that divides the replicas by a preference of weights."""
+    scheduling = {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Weighted"}
+    return _affinity(members) | {"replicaScheduling": scheduling | {"weightPreference": preference}}
 
 
 def propagation(workload: Object, placement: Object) -> Object:
     """Return a policy that propagates the workload with what it depends on."""
     metadata = workload["metadata"]
     selector = {"apiVersion": workload["apiVersion"], "kind": workload["kind"], "name": metadata["name"]}
-    return {
-        "apiVersion": "policy.karmada.io/v1alpha1",
-        "kind": "PropagationPolicy",
-        "metadata": {"name": metadata["name"], "namespace": metadata["namespace"]},
-        "spec": {"propagateDeps": True, "resourceSelectors": [selector], "placement": placement},
-    }
+    spec = {"propagateDeps": True, "resourceSelectors": [selector], "placement": placement}
+    policy = named("policy.karmada.io/v1alpha1", "PropagationPolicy", metadata["name"], metadata["namespace"])
+    return policy | {"spec": spec}
+
+
+def _affinity(members: Sequence[str]) -> Object:
+    return {"clusterAffinity": {"clusterNames": [*members]}}
+
+
+DUPLICATED = duplicated("member1", "member2")
+ONE_CLUSTER = one_of("member1", "member2")

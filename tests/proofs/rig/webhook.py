@@ -7,14 +7,13 @@ import ssl
 import threading
 from collections.abc import Callable, Iterable
 from functools import partial
-from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from karta_interpreter.base.k8s.patch import diff
-from tests.proofs.rig.api import Object
+from tests.proofs.rig.api import Object, named
 from tests.proofs.rig.cluster import Cluster
-from tests.support.serving import QuietServer
+from tests.support.serving import QuietServer, answer
 
 Mutate = Callable[[Object], None]
 
@@ -46,8 +45,8 @@ def install_webhook(cluster: Cluster, namespace: str, things: Iterable[Object], 
             for version, plural in sorted(kinds)
         ],
     }
-    kind = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration"}
-    cluster.member.apply({**kind, "metadata": {"name": f"policy-{namespace}"}, "webhooks": [webhook]})
+    policy = named("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", f"policy-{namespace}")
+    cluster.member.apply(policy | {"webhooks": [webhook]})
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -64,12 +63,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.mutate(changed)
         patch = base64.b64encode(json.dumps(diff(thing, changed)).encode()).decode()
         response = {"uid": review["request"]["uid"], "allowed": True, "patchType": "JSONPatch", "patch": patch}
-        text = json.dumps({"apiVersion": review["apiVersion"], "kind": review["kind"], "response": response}).encode()
-        self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
+        answered = {"apiVersion": review["apiVersion"], "kind": review["kind"], "response": response}
+        answer(self, json.dumps(answered).encode())
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""

@@ -1,0 +1,38 @@
+"""The components of pods as the product names them, for kinds whose pods have no label with the name."""
+
+from tests.proofs.rig.api import Object
+
+
+def worker_or_leader(pod: Object) -> str:
+    index = pod["metadata"]["labels"].get("leaderworkerset.sigs.k8s.io/worker-index")
+    return "leader" if index == "0" else "worker"
+
+
+def worker_or_leader_of_role(pod: Object) -> str:
+    return f"{worker_or_leader(pod)}-{pod['metadata']['labels']['disaggregatedset.x-k8s.io/role']}"
+
+
+def ray_group(pod: Object) -> str:
+    labels = pod["metadata"].get("labels", {})
+    kind = labels.get("ray.io/node-type")
+    if kind is None:
+        return "submitter"
+    return "head" if kind == "head" else str(labels["ray.io/group"])
+
+
+def is_submitter(pod: Object) -> bool:
+    """Whether a pod ends with a RayJob: those of Ray go on."""
+    return ray_group(pod) == "submitter"
+
+
+def task_of_flow(pod: Object) -> str:
+    """Return the component as a JobFlow has it: ``it-extract`` is the Job of the flow ``extract``."""
+    labels = pod["metadata"].get("labels", {})
+    return f"{labels['volcano.sh/job-name'].removeprefix('it-')}-{labels['volcano.sh/task-spec']}"
+
+
+def kserve_service(pod: Object) -> str:
+    """Return the component by the Service of a pod, which has the name of a canary in its own."""
+    labels = pod["metadata"]["labels"]
+    service: str = labels["app"].removeprefix(f"isvc.{labels['serving.kserve.io/inferenceservice']}-")
+    return service.removesuffix("-predictor")
