@@ -20,34 +20,30 @@ from typing import Final
 
 from tests.proofs.audit import (
     admission,
-    beside,
     bodies,
     children,
     clock,
     connections,
     definitions,
     families,
-    mutated,
     objects,
     overload,
     references,
     reloading,
     scripts,
     soak,
-    watchers,
     workload_types,
 )
 from tests.proofs.audit.attack import Attack, Effort
 from tests.proofs.audit.bounds import TURN, bounds_of
 from tests.proofs.audit.found import objections
 from tests.proofs.audit.stage import Stage, Trial
-from tests.proofs.audit.table import row, table
+from tests.proofs.audit.table import HEADS, row
+from tests.proofs.benchmarks.report import table
 from tests.proofs.benchmarks.servers import Server
 
 _SOAK: Final = "soak"
 ATTACKS: Final[dict[str, Attack]] = {
-    "wire-bodies": mutated.BODIES,
-    "wire-streams": mutated.STREAMS,
     "bodies-webhook": bodies.WEBHOOK,
     "bodies-reviews": bodies.REVIEWS,
     "bodies-types": bodies.TYPES,
@@ -78,10 +74,6 @@ ATTACKS: Final[dict[str, Attack]] = {
     "unfinished-types": connections.TYPES,
     "overload": overload.CALLS,
     "scrapes": overload.SCRAPES,
-    "calls-failing": beside.FAILING,
-    "replay-hostile": beside.REPLAYED,
-    "recordings": watchers.RECORDINGS,
-    "fights": watchers.FIGHTS,
     "clock": clock.JUMPS,
     "reloads": reloading.RELOADS,
     **reloading.MANY,
@@ -173,10 +165,7 @@ def main() -> int:
     parser.add_argument("--reloading", type=float, default=_RELOADING, help="seconds of reloading under traffic")
     parser.add_argument("--soak", metavar="MINUTES", type=float, help="instead of attacks, 70 %% of a core for so long")
     parser.add_argument("--turns", action="store_true", help="judge the processor time of turns of the loop instead")
-    parser.add_argument("--seed", type=int, default=1, help="of mutations")
-    parser.add_argument(
-        "--health-option", default="--health-port", metavar="--NAME", help="option of serve for the port of health"
-    )
+    parser.add_argument("--seed", type=int, default=1, help="of the order of bodies")
     options = parser.parse_args()
     if not hasattr(os, "sched_getaffinity"):
         sys.exit("the audit reads /proc: it runs on Linux only")
@@ -186,10 +175,10 @@ def main() -> int:
     effort = Effort(options.seconds, options.reloading, 60 * (options.soak or 0), options.seed)
     names = [_SOAK] if options.soak else options.only or [name for name in ATTACKS if name != _SOAK]
     with tempfile.TemporaryDirectory() as folder:
-        stage = Stage(Path(folder), effort, options.health_option, metered=options.turns)
+        stage = Stage(Path(folder), effort, metered=options.turns)
         with stage.server("control") as control, closing(Audit(stage, control)) as audit:
             audit.run(names)
-    sys.stdout.write(table(audit.rows))
+    sys.stdout.write(table(HEADS, audit.rows))
     sys.stderr.write(f"missed: {', '.join(audit.failed)}\n" if audit.failed else "every bound is kept\n")
     return 1 if audit.failed else 0
 

@@ -24,7 +24,7 @@ _SAMPLED_EVERY = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The seconds of an attack that lasts as long as it may, those of reloading and of the soak; seed of mutations."""
+    """The seconds of an attack that lasts as long as it may, those of reloading and of the soak; seed of an order."""
 
     seconds: float
     reloading: float

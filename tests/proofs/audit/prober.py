@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from tests.proofs.audit.found import Waits
+from tests.webhook.process.client import Client
 
-_HEAD_END, _LENGTH, _CLOSE = b"\r\n\r\n", b"content-length:", b"\r\nconnection: close\r\n"
 ATTACKED, CONTROL = "attacked", "control"
 
 
@@ -75,7 +75,7 @@ class _Line:
     port: int
     waits: list[float] = field(default_factory=list)
     lost: int = 0
-    _streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+    _client: Client | None = None
 
     async def run(self) -> None:
         """Ask until cancelled. A wait counts from when the request was due, so a stall counts whole."""
@@ -88,29 +88,23 @@ class _Line:
                     await self.ask()
             except (OSError, EOFError, ValueError):
                 self.lost += 1
-                self._hang_up()
+                await self._hang_up()
             finally:  # a request without an answer when the attack ends has waited, too
                 self.waits.append(time.monotonic() - due)
 
     async def ask(self) -> None:
-        if self._streams is None:
-            self._streams = await self._open()
-        reader, writer = self._streams
-        writer.write(self.probe.request.encode())
-        head = (await reader.readuntil(_HEAD_END)).lower()
-        answer = await reader.readexactly(int(head.partition(_LENGTH)[2].partition(b"\r\n")[0]))
-        if self.probe.good.encode() not in head + answer:
-            raise ValueError(f"a bad answer: {answer[:200]!r}")
-        if self.probe.fresh or _CLOSE in head:
-            self._hang_up()
+        if self._client is None:
+            self._client = await Client.connect(self.port, trusting_anybody() if self.probe.tls else None)
+        answer = await self._client.ask(self.probe.request.encode())
+        if answer.status != 200 or self.probe.good.encode() not in answer.body:
+            raise ValueError(f"a bad answer: {answer.status} {answer.body[:200]!r}")
+        if self.probe.fresh or answer.headers.get("connection") == "close":
+            await self._hang_up()
 
-    async def _open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        return await asyncio.open_connection("127.0.0.1", self.port, ssl=trusting_anybody() if self.probe.tls else None)
-
-    def _hang_up(self) -> None:
-        if self._streams:
-            self._streams[1].transport.abort()
-            self._streams = None
+    async def _hang_up(self) -> None:
+        if self._client:
+            await self._client.close()
+            self._client = None
 
 
 @cache

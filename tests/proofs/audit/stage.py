@@ -60,10 +60,9 @@ class Trial:
 class Stage:
     """Starts servers; the control runs for as long as the stage is there."""
 
-    def __init__(self, folder: Path, effort: Effort, health_option: str, *, metered: bool = False) -> None:
+    def __init__(self, folder: Path, effort: Effort, *, metered: bool = False) -> None:
         self._folder = folder
         self._effort = effort
-        self._health_option = health_option
         self.metered = metered
         """Whether servers run on a loop that measures its turns."""
         self._bay = Bay(folder)
@@ -82,14 +81,13 @@ class Stage:
 
         ``begin`` is the start of its command line, ``bounds`` are what no option sets.
         """
-        port = free_port() if self._health_option else 0
-        health = (self._health_option, str(port)) if port else ()
+        port = free_port()
         files = () if self_signed else self._bay.files
-        given = (*files, "--kartas", INNOCENT, *options, *health)
+        given = (*files, "--kartas", INNOCENT, *options, "--health-port", str(port))
         meter = ("-m", turns.__name__, str(self._turns_of(name))) if self.metered else ()
         bounded = ("-m", other_bounds.__name__, json.dumps(bounds)) if bounds else ()
         with serving(name, (*begin, sys.executable, *meter, *bounded), *given, on=cores()) as server:
-            yield server, port or server.port
+            yield server, port
 
     def _turns_of(self, name: str) -> Path:
         return self._folder / f"turns-{name}"
@@ -143,10 +141,10 @@ class Stage:
                 "health",
                 health,
                 get("/healthz").decode(),
-                "200 ok",
+                "",
                 _HEALTH_EVERY,
                 fresh=True,
-                tls=not self._health_option,
+                tls=False,
                 timeout=_HEALTH_TIMEOUT,
             ),
         ]

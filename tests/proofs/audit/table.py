@@ -1,6 +1,6 @@
-"""The table that an audit prints: one row for each attack."""
+"""The rows of the table that an audit prints: one for each attack."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from tests.proofs.audit.found import Found, Waits
 
@@ -22,21 +22,6 @@ def row(name: str, found: Found, waits: Mapping[str, tuple[Waits, Waits]], peak:
         f"{peak:.0f}",
         f"{objections} bounds missed" if objections > 1 else "1 bound missed" if objections else "ok",
     ]
-
-
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as a Markdown table whose columns are aligned.
-
-    >>> print(table([["idle", "3", "", "", "", "", "", "ok"]]).splitlines()[2])
-    | idle   | 3     |         |                |                  |      |           | ok      |
-    """
-    lines = [HEADS, *rows]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(HEADS))]
-    rule = ["-" * width for width in widths]
-    return "".join(
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |\n"
-        for line in (HEADS, rule, *rows)
-    )
 
 
 def _answers(answers: Mapping[str, int]) -> str:

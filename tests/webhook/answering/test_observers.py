@@ -1,7 +1,6 @@
 """No observer ends, or says that it failed, by what one call brings."""
 
 from collections.abc import Callable
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,12 @@ from karta_interpreter.webhook.process import server
 from karta_interpreter.webhook.process.metrics import Metrics
 from karta_interpreter.webhook.settings import Settings
 from karta_interpreter.webhook.wire.recording import RecordedCall, files_in, read
-from tests.proofs.audit.mutations import mutants
 from tests.proofs.audit.objects import body as spelled
 from tests.support.examples import EXAMPLES
 from tests.support.waiting import until
 from tests.webhook.answering.test_fights import entries
 from tests.webhook.logs import capture_logs
-from tests.webhook.process.conversations import swept_cases
+from tests.webhook.process.conversations import bodies as fuzzed, swept_cases
 
 Change = Callable[[bytes], bytes]
 POD = {"containers": [{"name": "a", "image": "x", "resources": {"limits": {"cpu": "1"}}}]}
@@ -72,7 +70,7 @@ async def test_observers_go_on_after_every_hostile_body(store: Store, tmp_path: 
     calls.observers = [CallLog().see, metrics.see, metrics.fights.see, resources.see, recorder.see]
     calls.observers.append(lambda _, answer: seen.append(answer))
     bodies = [body for change in HOSTILE.values() for body in _bodies(change)]
-    bodies += islice(mutants(1, swept_cases()), 20 * EXAMPLES)
+    bodies += fuzzed(1, 20 * EXAMPLES, swept_cases())
     with capture_logs() as said:
         for body in bodies:
             try:
