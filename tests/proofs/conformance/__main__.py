@@ -234,7 +234,7 @@ def _components(program: Path, changes: int) -> Iterator[str]:
 
 
 def _gojq(program: Path, mutants: int) -> Iterator[str]:
-    _title("Next to gojq: expressions, and what Karta's library makes of them")
+    _title("Next to gojq: which expressions there are, what they give, and where they write")
     found = parity.compare(program, mutants)
     _say(str(found))
     yield from found.failures()

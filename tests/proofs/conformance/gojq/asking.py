@@ -13,7 +13,7 @@ from tests.proofs.conformance.gojq.readings import Reading, program
 
 
 class NoAnswerError(Exception):
-    """What gojq, or Karta's library, ends with an error."""
+    """What gojq ends with an error."""
 
 
 Answer: TypeAlias = JSON
@@ -51,14 +51,7 @@ class Ask:
 
     def outputs(self, query: Query | PodQuery, before: str = "", after: str = "") -> Sequence[JSON]:
         """What an expression gives; raises NoAnswerError."""
-        return self.texts(query, before, after)[0]
-
-    def texts(self, query: Query | PodQuery, before: str = "", after: str = "") -> tuple[Sequence[JSON], Sequence[str]]:
-        """What an expression gives, and each of it as Go writes it; raises NoAnswerError."""
-        return self.run(program(query, self.readings, before, after))
-
-    def run(self, text: str) -> tuple[Sequence[JSON], Sequence[str]]:
-        """What a program gives, and each of it as Go writes it; raises NoAnswerError."""
+        text = program(query, self.readings, before, after)
         if text not in self._known:
             (self._known[text],) = self._gojq.run([text], self._value)
         found = self._known[text]
@@ -69,7 +62,7 @@ class Ask:
             outputs = [_with_exponents_of_jq(value) for value in outputs]
         if Reading.COMPUTED in self.readings:
             outputs = [with_digits(value) for value in outputs]
-        return outputs, found.texts
+        return outputs
 
 
 def _with_exponents_of_jq(value: JSON) -> JSON:

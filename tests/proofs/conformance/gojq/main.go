@@ -30,10 +30,9 @@ type question struct {
 	Texts    []string        `json:"texts"`
 }
 
-// An outcome is what one program gives; Texts are its outputs as Go writes them.
+// An outcome is what one program gives.
 type outcome struct {
 	Outputs []json.RawMessage `json:"outputs"`
-	Texts   []string          `json:"texts"`
 	Error   string            `json:"error,omitempty"`
 }
 
@@ -138,7 +137,6 @@ func (p program) run(input any) outcome {
 			return outcome{Error: err.Error()}
 		}
 		found.Outputs = append(found.Outputs, text)
-		found.Texts = append(found.Texts, fmt.Sprint(value))
 		if len(found.Outputs) == tooManyResults {
 			return outcome{Error: "too many results"}
 		}

@@ -75,8 +75,8 @@ def _compare_objects(gojq: Gojq, sample: Sample, mutants: int, found: Parity) ->
             found.tallies[kind].ask(question)
         for pod in sample.pods(workload, _PODS, number):
             found.pods += 1
-            for kind, question in of_pod(gojq, workload, pod):
-                found.tallies[kind].ask(question)
+            for question in of_pod(gojq, workload, pod):
+                found.tallies[EXPRESSIONS].ask(question)
 
 
 def _compare_texts(gojq: Gojq, sample: Sample, found: Parity) -> None:

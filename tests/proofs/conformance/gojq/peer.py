@@ -11,10 +11,9 @@ from tests.proofs.conformance.piped import Piped
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outputs of a program, and each as Go writes it; None when it fails."""
+    """The outputs of a program; None when it fails."""
 
     outputs: Sequence[JSON] | None
-    texts: Sequence[str] = ()
     error: str = ""
 
 
@@ -38,9 +37,7 @@ class Gojq(Piped):
         """What each program gives for the same input."""
         answers = self._ask({"programs": programs, "input": value}).get("outcomes", ())
         return [
-            Outcome(None, error=answer["error"])
-            if "error" in answer
-            else Outcome(answer["outputs"] or (), answer["texts"] or ())
+            Outcome(None, error=answer["error"]) if "error" in answer else Outcome(answer["outputs"] or ())
             for answer in answers
         ]
 

@@ -1,4 +1,4 @@
-"""Where we read otherwise than gojq or Karta's library on purpose, each way with the words of the documentation."""
+"""Where we read expressions otherwise than gojq on purpose, each way with the words of the documentation."""
 
 import json
 from collections.abc import Set as AbstractSet
@@ -16,7 +16,7 @@ from karta_interpreter.languages.jq.syntax.traversal import parts_of
 
 
 class Reading(StrEnum):
-    """One difference; docs/query.md has those of expressions, karta/differences.md the others."""
+    """One difference, as docs/query.md and karta/differences.md have it."""
 
     NULL = "iterating null yields nothing"
     PRODUCT = "`*` multiplies numbers and nothing else"
@@ -25,14 +25,6 @@ class Reading(StrEnum):
     ELEMENTS = "elements are looked up in lists by number, fields in objects by name, and nothing else"
     REPEATABLE = "a text repeats short texts and no objects or lists"
     EXPONENT = "in a bounded expression, numbers as text have the exponent of jq"
-    NOTHING = "what is not there is None"
-    ABSENT = "an expression that gives nothing means that its value is absent"
-    UNFILLED = "short lists are not filled up"
-    REPEATED = "an instance id that is there twice is an error"
-    NEGATIVE = "negative counts are errors"
-    HOMELESS = "a pod of an instance is an error where the object has none"
-    SILENT = "a pod need not name its replica"
-    STRUCTURED = "a key that is a list or an object is an error"
     COMPUTED = "a large whole number that jq computes is written as an integer"
 
 
@@ -58,12 +50,6 @@ _CALLS = {
     ("first", 0): (Reading.ELEMENTS, "beginning"),
     ("last", 0): (Reading.ELEMENTS, "ending"),
 }
-OF_EXPRESSIONS = frozenset(
-    (
-        *(Reading.NULL, Reading.PRODUCT, Reading.EXTREME, Reading.PIECES, Reading.ELEMENTS, Reading.EXPONENT),
-        Reading.REPEATABLE,
-    )
-)
 
 
 def program(
@@ -76,9 +62,8 @@ def program(
     bound = query.values if isinstance(query, Query) else {}
     values = {name: value.value if isinstance(value, Absent) else value for name, value in bound.items()}
     bindings = "".join(f"{json.dumps(values[name])} as ${name} | " for name in sorted(values))
-    of_expressions = frozenset(readings) & OF_EXPRESSIONS
-    text = _rewritten(query.text, of_expressions) if of_expressions else query.text
-    prelude = _PRELUDE if of_expressions else ""
+    text = _rewritten(query.text, frozenset(readings)) if readings else query.text
+    prelude = _PRELUDE if readings else ""
     # The line break ends a comment that the expression may end in.
     return f"{prelude}{bindings}{before}{text}\n{after}"
 

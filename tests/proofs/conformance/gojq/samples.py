@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, Self
 from zlib import crc32
 
-from karta_interpreter import Component, Karta, Workload
+from karta_interpreter import Karta, Workload
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.values import JSON, Object
@@ -93,20 +93,15 @@ class Sample:
                     yield workload
 
     def pods(self, workload: Workload, number: int, seed: object) -> Iterator[Object]:
-        """Pods that say something where the definition looks, most of them that they are of a component."""
+        """Pods that say something where the definition looks."""
         chance = _chance(self.karta.name, seed)
-        claimed = [(each, _ids(each) or ("",)) for each in workload.components.values() if each.has_pods]
-        pools = [self.texts, [name for _, names in claimed for name in names] or [""]]
-        pools += [[*_strings(workload.object)], _ODD, _KEYS]
+        pools = [self.texts, [*_strings(workload.object)], _ODD, _KEYS]
         for _ in range(number):
             pod: Object = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod-0", "labels": {}}}
             for place in self.pod_places:
                 if chance.random() < _TOLD:
                     value = deepcopy(chance.choice(chance.choice(pools)))
                     _put(pod, place, value, chance)
-            if claimed and chance.random() < _TOLD:
-                component, names = chance.choice(claimed)
-                _claim(pod, component, chance.choice(names), chance)
             yield pod
 
     def _changed(self, obj: Object, chance: Random) -> Object:
@@ -143,26 +138,6 @@ def queries(workload: Workload) -> list[Query]:
 def pod_queries(workload: Workload) -> list[PodQuery]:
     """Each expression about pods once."""
     return list(dict.fromkeys(part for part in _parts(workload.karta.definition) if isinstance(part, PodQuery)))
-
-
-def _claim(pod: Object, component: Component, instance: str, chance: Random) -> None:
-    """Make a pod one of an instance of a component, as far as its selectors are paths."""
-    selector = component.definition.selector
-    kind = selector.component_type
-    for label, value in kind.labels.items() if kind else ():
-        _put(pod, ("metadata", "labels", label), value, chance)
-    told = [(selector.instance_id, instance), *([(kind.key, kind.value)] if kind else [])]
-    for path, said in told:
-        for place in _places([path.text]) if path and said else ():
-            if place[-1] != "labels" and len(place) > 1:
-                _put(pod, place, said, chance)
-
-
-def _ids(component: Component) -> Sequence[str]:
-    try:
-        return component.instance_ids
-    except InterpreterError:
-        return ()
 
 
 def _chance(*seed: object) -> Random:

@@ -23,7 +23,7 @@ _ATTEMPTS: tuple[tuple[str, frozenset[Reading]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked about what; ``theirs`` answers as gojq and Karta's library do, but for some readings of ours."""
+    """What is asked about what; ``theirs`` answers as gojq does, but for some readings of ours."""
 
     about: str
     subject: JSON

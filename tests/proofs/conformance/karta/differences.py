@@ -2,10 +2,9 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 from karta_interpreter.base.k8s.quantity import Quantity
 from karta_interpreter.base.k8s.values import JSON, Object
@@ -63,21 +62,9 @@ def _has_no_instances(fact: Fact) -> bool:
     return fact.theirs.value is None and ids == {"value": None}
 
 
-def _structure(fact: Fact) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = fact.record["question"]["definition"]["spec"]["structureDefinition"]
-    return found
-
-
-def _has_scale_without_path(fact: Fact) -> bool:
-    children = _structure(fact).get("childComponents", ())
-    return fact.ours.value == {} or (
-        fact.kind == "subtree" and any(child.get("scaleDefinition") == {} for child in children)
-    )
-
-
 def _says_nothing(fact: Fact) -> bool:
     """Whether nothing comes of iterating null: no instance, no value, no change."""
-    if fact.kind in ("status", "scale", "subtree"):
+    if fact.kind in ("status", "scale"):
         return True  # what is counted and compared there may be anything
     if fact.kind in ("op suspend", "op resume"):
         return True  # other actions may write
@@ -143,7 +130,7 @@ DIFFERENCES = (
     ),
     Difference(
         "A scale definition without a path is not a scale.",
-        _refused_there(re.compile(f"^{re.escape(_NO_RESULTS)}$"), _has_scale_without_path),
+        _refused_there(re.compile(f"^{re.escape(_NO_RESULTS)}$"), lambda fact: bool(fact.ours.value == {})),
     ),
     Difference(
         "A pod of an instance is an error if the object has no instances.",

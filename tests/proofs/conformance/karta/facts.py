@@ -13,7 +13,6 @@ from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta import Fragments
 from karta_interpreter.engine.evaluation.attribution import extract_group_keys
 from tests.proofs.conformance.gojq.asking import FAILED, same
-from tests.proofs.conformance.karta.subtree import subtree_scale
 
 Ask: TypeAlias = Callable[[Workload, Object], JSON]
 """A question about a workload, or about a pod of it."""
@@ -97,8 +96,6 @@ def facts(record: Mapping[str, Any]) -> Iterator[Fact]:
         for kind, ask in _COMPONENT.items():
             yield fact(kind, name, of_component[kind], _of_component(name, ask))
     yield fact("status", "", answer["status"], _status)
-    for about, recorded in answer["subtree"].items():
-        yield fact("subtree", about, recorded, partial(_subtree, about))
     for pod, of_pod in zip(question["pods"], answer["pods"], strict=True):
         for kind, recorded in of_pod.items():
             yield fact(kind, pod["metadata"]["name"], recorded, _POD[kind], pod)
@@ -139,11 +136,6 @@ def _status(workload: Workload, _: Object) -> JSON:
     found = workload.status
     conditions = [condition._asdict() for condition in found.conditions]
     return {"phase": found.phase, "conditions": conditions, "matchedStatuses": [str(each) for each in found.matched]}
-
-
-def _subtree(about: str, workload: Workload, _: Object) -> JSON:
-    component, *instance = about.split("/", 1)
-    return subtree_scale(workload, component, *instance)
 
 
 def _member(workload: Workload, pod: Object) -> JSON:

@@ -22,7 +22,7 @@ from tests.support.examples import SWEEPS_ALL
 
 HERE = Path(__file__).parent
 DOCS = HERE.parents[3] / "docs"
-FACTS = 38_383
+FACTS = 34_142
 
 
 def records(name: str) -> Iterator[dict[str, Any]]:
