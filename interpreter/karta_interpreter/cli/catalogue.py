@@ -4,24 +4,17 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from textwrap import shorten, wrap
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from karta_interpreter.base.k8s import JSON, Object
-from karta_interpreter.cli.definitions import (
-    Sources,
-    catalogue_entries,
-    chosen,
-    definitions_named,
-    load_sources,
-    sources,
-)
-from karta_interpreter.cli.options import complete_kinds, output
+from karta_interpreter.cli.options import Sources, complete_kinds, output, sources
 from karta_interpreter.cli.program import CommandGroup, Problem
 from karta_interpreter.cli.render import Data, say, table, to_json, written
-from karta_interpreter.definitions.sources.snapshot import Quarantined, ServedDefinition
-from karta_interpreter.engine.registered.description import describe, gate_text, summarize
+
+if TYPE_CHECKING:
+    from karta_interpreter.definitions.sources.snapshot import Quarantined, ServedDefinition
 
 
 @click.group("catalogue", cls=CommandGroup)
@@ -38,10 +31,12 @@ def list_command(kinds: tuple[str, ...], output: str, **source_options: Unpack[S
 
     OPERATIONS counts the operations that are registered with Karmada: those that add something to its own answers.
     """
-    summaries, problems = list[Object](), tuple[Quarantined, ...]()
+    problems: Sequence[Quarantined] = ()
     if _is_own(source_options) and not kinds:
-        summaries = json.loads(SUMMARIES.read_text(encoding="utf-8"))
+        summaries: list[Object] = json.loads(SUMMARIES.read_text(encoding="utf-8"))
     else:
+        from karta_interpreter.engine.registered.description import summarize  # noqa: PLC0415 - the list is written
+
         entries, problems = _entries(kinds, source_options)
         summaries = list(map(summarize, entries))
     rows = [
@@ -70,6 +65,8 @@ def show_command(kinds: tuple[str, ...], output: str, **source_options: Unpack[S
 
     KIND is a kind in any case, apiVersion/Kind, or the name of a definition.
     """
+    from karta_interpreter.engine.registered.description import describe  # noqa: PLC0415 - `list` needs no definition
+
     entries, problems = _entries(kinds, source_options)
     descriptions = [describe(entry) for entry in entries]
     _print(output, "\n".join(map(show_text, descriptions)), descriptions, problems)
@@ -83,6 +80,8 @@ def export_command(kinds: tuple[str, ...], output: str) -> None:
 
     YAML is printed as it was written, with its comments. Without KIND all are printed.
     """
+    from karta_interpreter.cli.definitions import definitions_named  # noqa: PLC0415 - as above
+
     # Once for all versions that it describes.
     definitions = {definition.source: definition for definition in definitions_named(kinds, ())}.values()
     if output == "json":
@@ -101,8 +100,10 @@ def _is_own(sources: Sources) -> bool:
     return sources["catalogue"] and not (sources["filenames"] or sources["kartas"] or sources["overrides"])
 
 
-def _entries(kinds: Sequence[str], sources: Sources) -> tuple[list[ServedDefinition], tuple[Quarantined, ...]]:
+def _entries(kinds: Sequence[str], sources: Sources) -> tuple[list["ServedDefinition"], tuple["Quarantined", ...]]:
     """Return the entries of the named kinds, and what cannot be used of the given files."""
+    from karta_interpreter.cli.definitions import catalogue_entries, chosen, load_sources  # noqa: PLC0415 - as above
+
     if _is_own(sources):
         return chosen(catalogue_entries(kinds), kinds), ()
     snapshot = load_sources(sources)
@@ -111,7 +112,7 @@ def _entries(kinds: Sequence[str], sources: Sources) -> tuple[list[ServedDefinit
     return chosen([snapshot.entries[gvk] for gvk in snapshot.kinds()], kinds), snapshot.quarantined
 
 
-def _print(output: str, text: str, document: JSON, problems: Sequence[Quarantined]) -> None:
+def _print(output: str, text: str, document: JSON, problems: Sequence["Quarantined"]) -> None:
     say(text if output == "table" else written(document, output), nl=False)
     if problems:  # they are on stderr
         raise SystemExit(Problem.exit_code)
@@ -175,6 +176,8 @@ def show_text(description: Object) -> str:
 
 
 def _facts(description: Object) -> Iterator[tuple[str, str]]:
+    from karta_interpreter.engine.registered.description import gate_text  # noqa: PLC0415 - as above
+
     yield "definition", f"{description['definition']} ({description['origin']})"
     yield "written from", description["writtenFrom"] or "-"
     yield "operations", ", ".join(description["operations"])

@@ -5,9 +5,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypedDict, TypeVar
-
-import click
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from karta_interpreter.base.findings import Finding, Severity, closest, did_you_mean, escaped
 from karta_interpreter.base.k8s import CORE_KINDS, GVK, Object
@@ -21,7 +19,7 @@ from karta_interpreter.cli.files import (
     read_stream,
     read_texts,
 )
-from karta_interpreter.cli.options import PATH, Command, definitions
+from karta_interpreter.cli.options import Sources
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, say
 from karta_interpreter.definitions.karta import (
@@ -51,12 +49,11 @@ from karta_interpreter.definitions.sources import (
     load_catalogue,
 )
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
-from karta_interpreter.engine.suites import find_suites
-from karta_interpreter.engine.workload import Karta, Workload
 from karta_interpreter.languages.lua.customization import KIND, LoadedCustomization, load_customizations, merge
 
 if TYPE_CHECKING:
     from karta_interpreter.definitions.sources.api_server import ApiServer
+    from karta_interpreter.engine.workload import Workload
 
 _Result = TypeVar("_Result")
 DEFINITIONS = (KARTA[1], RESOURCE_INTERFACE[1], KIND)
@@ -193,6 +190,8 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
 
 def among_cases(paths: Iterable[str], gvk: GVK | None = None) -> str:
     """Return how to move a definition, or that of a kind, out of a suite in folders, "" without one."""
+    from karta_interpreter.engine.suites import find_suites  # noqa: PLC0415 - for the hint only
+
     folders = (Path(path) for path in paths if Path(path).is_dir())
     for suite in chain.from_iterable(map(find_suites, folders)):
         kinds = kinds_of([str(suite)])
@@ -285,8 +284,10 @@ def _why_undefined(gvk: GVK, defined: Collection[GVK], *, files_are_right: bool)
     return "there is none in them: give others with -f"
 
 
-def workload_of(obj: Object, filenames: Sequence[str], references: Iterable[str]) -> Workload:
+def workload_of(obj: Object, filenames: Sequence[str], references: Iterable[str]) -> "Workload":
     """Return the object with the Karta of its kind. Raises UsageProblem if only scripts answer for the kind."""
+    from karta_interpreter.engine.workload import Karta, Workload  # noqa: PLC0415 - few commands need components
+
     definition = interpreter_for(GVK.of(obj), filenames, ()).entry.definition
     if not definition.has_karta:
         raise UsageProblem(f"error: {definition.name} is not a Karta: scripts do not describe components")
@@ -440,36 +441,6 @@ _SHORT_NAMES = {
     "flinkdep": "flinkdeployment",
     "sparkapp": "sparkapplication",
 }
-
-
-class Sources(TypedDict):
-    """The values of the options that `sources` adds."""
-
-    filenames: tuple[str, ...]
-    kartas: tuple[Path, ...]
-    overrides: tuple[Path, ...]
-    catalogue: bool
-
-
-def sources(function: Command) -> Command:
-    """Add the options for the sources of definitions: ``-f``, and those that `serve` has."""
-    function = click.option(
-        "--catalogue/--no-catalogue", default=True, help="Whether to use the definitions of this package, too."
-    )(function)
-    function = click.option(
-        "--overrides",
-        type=PATH,
-        multiple=True,
-        help="Folder or file of ResourceInterpreterCustomizations that answer before the Kartas; may be repeated.",
-    )(function)
-    return definitions(
-        click.option(
-            "--kartas",
-            type=PATH,
-            multiple=True,
-            help="Folder or file of definitions, highest precedence first; may be repeated.",
-        )(function)
-    )
 
 
 def load_sources(sources: Sources, selection: Selection = EVERYTHING) -> Snapshot:

@@ -14,11 +14,12 @@ from karta_interpreter.base.findings import count, escaped
 from karta_interpreter.base.k8s import GVK, Object, grouped
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli.calls import operation_named
-from karta_interpreter.cli.definitions import Sources, definitions_named, load_sources, sources
+from karta_interpreter.cli.definitions import definitions_named, load_sources
 from karta_interpreter.cli.files import read_crds, write_files
 from karta_interpreter.cli.options import (
     FILE,
     ObjectName,
+    Sources,
     WholeNumber,
     complete_kinds,
     inputs,
@@ -26,6 +27,7 @@ from karta_interpreter.cli.options import (
     operation_option,
     output,
     output_dir_option,
+    sources,
 )
 from karta_interpreter.cli.program import CommandGroup, Problem, UsageProblem
 from karta_interpreter.cli.render import Data, findings_text, say, table, to_json, watched, written

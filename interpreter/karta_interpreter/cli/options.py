@@ -7,15 +7,14 @@ from contextlib import suppress
 from dataclasses import fields
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import click
 from click.shell_completion import CompletionItem
 
 from karta_interpreter.base.findings import SEVERAL_NAMES
 from karta_interpreter.base.k8s import MOST_REPLICAS, Counting
-from karta_interpreter.definitions.karta import catalogue_files
-from karta_interpreter.engine.operations import Operation, Options
+from karta_interpreter.base.karmada import Operation
 
 Command = Callable[..., None]
 
@@ -137,6 +136,8 @@ def complete_operations(ctx: click.Context, param: click.Parameter, incomplete: 
 
 def complete_kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001 - as above
     """Return the kinds of the catalogue that complete a word."""
+    from karta_interpreter.definitions.karta import catalogue_files  # noqa: PLC0415 - for shells only
+
     return sorted(
         {name for path in catalogue_files() if (name := path.parent.name).lower().startswith(incomplete.lower())}
     )
@@ -221,6 +222,37 @@ def inputs(*names: str, text: str) -> Callable[[Command], Command]:
 definitions = inputs("-f", "--filename", "filenames", text="Definitions and customizations instead of the catalogue")
 """The option for definitions, of every command that reads some. A workload is in ``--object``."""
 
+
+class Sources(TypedDict):
+    """The values of the options that `sources` adds."""
+
+    filenames: tuple[str, ...]
+    kartas: tuple[Path, ...]
+    overrides: tuple[Path, ...]
+    catalogue: bool
+
+
+def sources(function: Command) -> Command:
+    """Add the options for the sources of definitions: ``-f``, and those that `serve` has."""
+    function = click.option(
+        "--catalogue/--no-catalogue", default=True, help="Whether to use the definitions of this package, too."
+    )(function)
+    function = click.option(
+        "--overrides",
+        type=PATH,
+        multiple=True,
+        help="Folder or file of ResourceInterpreterCustomizations that answer before the Kartas; may be repeated.",
+    )(function)
+    return definitions(
+        click.option(
+            "--kartas",
+            type=PATH,
+            multiple=True,
+            help="Folder or file of definitions, highest precedence first; may be repeated.",
+        )(function)
+    )
+
+
 references = inputs("--reference-file", "references", text="Objects that the definition may look up")
 status_file = file_option("--status-file", help="One AggregatedStatusItem per document.")
 desired_replica = click.option(
@@ -245,6 +277,8 @@ def answer_options(function: Command) -> Command:
     )
     @wraps(function)
     def answering(**parameters: object) -> None:
+        from karta_interpreter.engine.operations import Options  # noqa: PLC0415 - other commands use this module, too
+
         options = {option.name: parameters.pop(option.name) for option in fields(Options)}
         function(**parameters, options=Options.of(options))
 
