@@ -3,6 +3,8 @@
 import { prose } from "./prose";
 import type { Component, Fact, Instance, Page } from "./api";
 
+const MOST_REPLICAS = 2 ** 31 - 1;
+
 type Show = (facts: Fact[]) => void;
 
 export function Tree({ page, hover, pin }: { page: Page; hover: Show; pin: Show }) {
@@ -126,8 +128,8 @@ function Box(props: {
 function counted({ hasPods, replicas, minimum, maximum }: Instance): string {
   if (!hasPods) return "none";
   const number = `${replicas} pod${replicas === 1 ? "" : "s"}`;
-  const low = minimum ?? null;
-  const high = maximum ?? null;
-  if (low === null && high === null) return number;
-  return `${number} (${low === null ? `at most ${high}` : high === null ? `at least ${low}` : `${low} to ${high}`})`;
+  // The default of operators for no bound, as `tree` leaves it out.
+  const high = maximum === MOST_REPLICAS ? null : (maximum ?? null);
+  if (high === null) return minimum ? `${number} (at least ${minimum})` : number;
+  return `${number} (${(minimum ?? null) === null ? "at most" : `${minimum} to`} ${high})`;
 }

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.web.console.browser.conftest import ROOT, Open, wait
+from tests.web.console.browser.conftest import ROOT, Open, started, wait
 
 AXE = ROOT / "interpreter" / "console" / "node_modules" / "axe-core" / "axe.min.js"
 PICTURES = ROOT / "docs" / "console"
@@ -120,6 +120,15 @@ def test_pictures(open_page: Open) -> None:
         if path == "/" and width > 400:
             page.locator('[data-pointer="/replica"]').hover()
         page.screenshot(path=PICTURES / f"{name}.png")
+
+
+@pytest.mark.skipif(not os.environ.get("PICTURES"), reason="PICTURES=1 writes docs/console")
+def test_picture_of_the_tree(open_page: Open) -> None:
+    """The object of docs/cli.md, so that the page can be compared with what `tree` prints there."""
+    with started("console", "--no-open", "--port", "0", "--object", "docs/examples/live/object.yaml") as address:
+        page = open_page(address=address, width=1280, height=860)
+        page.get_by_text("nvidia.com/gpu").first.wait_for()
+        page.locator("[aria-labelledby=tree-title]").screenshot(path=PICTURES / "tree.png")
 
 
 def test_search_without_a_kind_says_so(open_page: Open) -> None:
