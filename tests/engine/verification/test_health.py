@@ -45,6 +45,13 @@ def _paused(obj: Thing) -> None:
     obj["status"] |= {"updatedReplicas": 0}
 
 
+def _paused_of_kruise(api_version: str, kind: str, **strategy: Any) -> Thing:
+    """An object of OpenKruise whose roll-out is paused before the first new pod."""
+    spec = {"replicas": 2, "template": {"spec": {"containers": [container()]}}, "updateStrategy": strategy}
+    counts = {"replicas": 2, "readyReplicas": 2, "availableReplicas": 2, "expectedUpdatedReplicas": 2}
+    return workload(api_version, kind, spec, {"observedGeneration": 1, "updatedReplicas": 0, **counts})
+
+
 def _hiding(obj: Thing) -> None:
     obj["status"] = {"observedGeneration": 1, "phase": "Deployed"}
 
@@ -71,6 +78,18 @@ ROWS: list[Any] = [
         id="ready-for-a-short-time",
     ),
     pytest.param(evidence(deployment(change=_paused), pod(1), pod(2)), UNJUDGED, id="paused-with-pods-of-before"),
+    pytest.param(
+        evidence(_paused_of_kruise("apps.kruise.io/v1alpha1", "CloneSet", paused=True), pod(1), pod(2)),
+        UNJUDGED,
+        id="a-paused-cloneset-with-pods-of-before",
+    ),
+    pytest.param(
+        evidence(
+            _paused_of_kruise("apps.kruise.io/v1beta1", "StatefulSet", rollingUpdate={"paused": True}), pod(1), pod(2)
+        ),
+        UNJUDGED,
+        id="a-paused-advanced-statefulset-with-pods-of-before",
+    ),
     pytest.param(evidence(deployment(change=_refused), pod(1), pod(2)), UNJUDGED, id="refused-with-pods-of-before"),
     pytest.param(evidence(deployment(change=_unavailable), pod(1)), UNJUDGED, id="unhealthy-and-a-pod-is-missing"),
     pytest.param(
