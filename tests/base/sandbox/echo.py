@@ -2,7 +2,7 @@
 
 import json
 import os
-import resource
+import signal
 import time
 from collections.abc import Callable
 from typing import Any
@@ -55,6 +55,13 @@ def fail_late(payload: bytes) -> None:
     raise LateError(payload.decode())
 
 
+def work(seconds: float) -> None:
+    """Take some of the time that the limit counts."""
+    begun = signal.getitimer(signal.ITIMER_PROF)[0]
+    while begun - signal.getitimer(signal.ITIMER_PROF)[0] < seconds:
+        sum(range(1000))
+
+
 ACTIONS: dict[bytes, Callable[[bytes], object]] = {
     b"s": lambda _: time.sleep(600),
     b"d": lambda _: os._exit(3),
@@ -63,8 +70,10 @@ ACTIONS: dict[bytes, Callable[[bytes], object]] = {
     b"x": fail,
     b"p": lack_room,
     b"l": fail_late,
+    b"c": lambda _: work(0.05),
+    b"e": lambda _: work(600),
 }
 ANSWERS: dict[bytes, Callable[[tuple[str, ...]], bytes]] = {
     b"a": lambda arguments: " ".join(arguments).encode(),
-    b"t": lambda _: str(resource.getrlimit(resource.RLIMIT_CPU)[0]).encode(),
+    b"t": lambda _: str(signal.getitimer(signal.ITIMER_PROF)[0]).encode(),
 }

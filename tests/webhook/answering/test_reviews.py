@@ -143,7 +143,7 @@ def size(pid: int) -> list[int]:
     ("source", "status", "message"),
     [
         pytest.param(f"{KNOWS}os.abort()", 200, "it needs more than 1024 MiB of memory", id="memory"),
-        pytest.param(f"{KNOWS}os.kill(os.getpid(), signal.SIGXCPU)", 200, "too much processor time", id="processor",
+        pytest.param(f"{KNOWS}os.kill(os.getpid(), signal.SIGPROF)", 200, "too much processor time", id="processor",
             marks=pytest.mark.slow),
         pytest.param(f"{KNOWS}os.kill(os.getpid(), 9)", 503, "was killed", id="killed from outside"),
         pytest.param(f"{KNOWS}raise ValueError('secret')", 500, "internal error", id="a bug"),

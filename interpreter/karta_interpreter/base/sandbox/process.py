@@ -32,7 +32,7 @@ _DEATHS: Final = {
     -signal.SIGABRT: StopCause.MEMORY,
     -signal.SIGSEGV: StopCause.MEMORY,
     -signal.SIGKILL: StopCause.KILLED,
-    -signal.SIGXCPU: StopCause.PROCESSOR_TIME,
+    -signal.SIGPROF: StopCause.PROCESSOR_TIME,
 }
 _REASONS: Final = {
     StopCause.MEMORY: "it needs more than {} MiB of memory",
