@@ -41,6 +41,8 @@ class Rig:
     async def registrar(self, **settings: Any) -> AsyncIterator[Registrar]:
         ready = settings.pop("ready", lambda: True)
 
+        version = settings.pop("version", "0.1.0")
+
         async def refresh() -> None:
             self.refresh()
 
@@ -51,6 +53,7 @@ class Rig:
             settings.pop("name", NAME),
             configuration=partial(webhook_configuration, **settings),
             refresh=refresh,
+            version=version,
         )
         task = asyncio.create_task(registrar.run())
         try:

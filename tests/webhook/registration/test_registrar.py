@@ -133,3 +133,40 @@ async def test_settings_of_registration_are_applied(rig: Rig) -> None:
     assert doll["timeoutSeconds"] == toy["timeoutSeconds"] == 9
     assert "InterpretComponent" in doll["rules"][0]["operations"]
     assert "ReviseReplica" in toy["rules"][0]["operations"]
+
+
+def _timeout(rig: Rig) -> int | None:
+    webhooks = (rig.plane.configuration or {}).get("webhooks") or [{}]
+    timeout: int | None = webhooks[0].get("timeoutSeconds")
+    return timeout
+
+
+@pytest.fixture
+def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("karta_interpreter.webhook.registration.registrar._NEWER_SECONDS", 3.0)
+
+
+@pytest.mark.usefixtures("hurried", "_brief")
+async def test_newer_version_keeps_its_registration(rig: Rig, clock: Clock) -> None:
+    """The two versions of a rolling upgrade register differently: without a mark each puts the other's back."""
+    async with rig.registrar(version="0.9.0", timeout_seconds=3):
+        await until(lambda: _timeout(rig) == 3)
+        async with rig.registrar(version="0.10.0", timeout_seconds=4):
+            assert await clock.within(SOON, lambda: _timeout(rig) == 4)
+            assert not await clock.within(1.0, lambda: _timeout(rig) == 3)
+
+            assert len(rig.plane.applied) == 2
+
+    assert rig.said("error") == rig.said("warning") == []
+
+
+@pytest.mark.usefixtures("hurried", "_brief")
+async def test_older_version_registers_after_the_way_back(rig: Rig, clock: Clock) -> None:
+    async with rig.registrar(version="0.10.0", timeout_seconds=4):
+        await until(lambda: _timeout(rig) == 4)
+    async with rig.registrar(version="0.9.0", timeout_seconds=3) as older:
+        assert not await clock.within(1.0, lambda: _timeout(rig) == 3)
+        assert not older.in_step
+
+        assert await clock.within(2 * SOON, lambda: _timeout(rig) == 3)
+        assert older.in_step

@@ -3,17 +3,19 @@
 import asyncio
 import base64
 import logging
+import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 
+from karta_interpreter import __version__
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, Object, edit
 from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.base.rate_limit import RateLimit
-from karta_interpreter.definitions.sources import Store, keep_running
+from karta_interpreter.definitions.sources import Snapshot, Store, keep_running
 from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer, existing
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.engine.registered.operations import served_kinds
@@ -46,6 +48,10 @@ _DEBOUNCE = 0.3
 """Seconds in which wake-ups are collected, because a folder of definitions is read in several steps."""
 _LONG = 10.0
 """Seconds after the start. If nothing can be registered by then, a warning is logged."""
+_VERSION = "karta-interpreter.io/version"
+"""The annotation with the version of the server that has written the configuration."""
+_NEWER_SECONDS = 60.0
+"""How long an older version leaves the configuration of a newer one. After a way back no newer one writes again."""
 
 
 class Registrar:
@@ -55,7 +61,8 @@ class Registrar:
     rate. Nothing is applied before the store has definitions and ``endpoint`` returns an endpoint. Call `wake` when it
     returns another one. Before a change is put back, or something is taken away, ``refresh`` is awaited, because
     another replica may know a new CA, or a Karta, a moment before this one. The difference also has to last, because a
-    slow write of another replica may have been overtaken and is followed by another write. ``in_step``: the
+    slow write of another replica may have been overtaken and is followed by another write. What a newer ``version`` has
+    written stays for a minute, so that the two versions of a rolling upgrade do not take turns. ``in_step``: the
     configuration was as desired when it was last read. Admission webhooks of the same name get the CA, too.
     ``configuration`` makes the object.
     """
@@ -69,6 +76,7 @@ class Registrar:
         *,
         configuration: Callable[..., Object] = webhook_configuration,
         refresh: Callable[[], Awaitable[None]],
+        version: str = __version__,
     ) -> None:
         self._api = api
         self._store = store
@@ -76,6 +84,8 @@ class Registrar:
         self._name = name
         self._configuration = configuration
         self._refresh = refresh
+        self._version = version
+        self._newer: tuple[JSON, float] | None = None
         self.in_step = False
         self._woken = asyncio.Event()
         self._crds = Informer(api, CRDS, lambda crd: served_kinds([crd]), _PACE)
@@ -139,7 +149,7 @@ class Registrar:
         present = self._present.objects.get(self._name)
         make = partial(self._configuration, snapshot, endpoint, served, name=self._name, present=present)
         # In a thread: it takes 0.1 ms for each kind, and there may be thousands.
-        desired = await asyncio.to_thread(make)
+        desired = _marked(await asyncio.to_thread(make), self._version)
         if endpoint.doubt:
             self._messages.log("doubt", logging.ERROR, f"Karmada rejects the certificate: {endpoint.doubt}")
         for finding in left_out(snapshot, served):
@@ -150,20 +160,39 @@ class Registrar:
         if self.in_step:
             self._differed = False
             return None
+        if seconds := self._left_to_newer(present) or await self._doubted(present, desired, endpoint, snapshot):
+            return seconds
+        return await self._apply(desired)
+
+    async def _doubted(self, present: Object | None, desired: Object, endpoint: Endpoint, snapshot: Snapshot) -> float:
+        """Return the seconds until the next look if it is not certain that the desired object is to be applied."""
         # After a failure the present object may still be the one from before our own write.
         is_of_others = desired == self._applied and not self._failures
-        if is_of_others or _takes_away(present, desired):
-            differed, self._differed = self._differed, True
-            try:
-                await self._refresh()
-            except ClusterError as error:
-                _logger.debug("the Kartas cannot be read again: %s", error)
-                return _DEBOUNCE
-            if self._endpoint() != endpoint or self._store.snapshot is not snapshot or not differed:
-                return _DEBOUNCE
-            if is_of_others and (seconds := self._put_back(present, desired)):
-                return seconds
-        return await self._apply(desired)
+        if not is_of_others and not _takes_away(present, desired):
+            return 0
+        differed, self._differed = self._differed, True
+        try:
+            await self._refresh()
+        except ClusterError as error:
+            _logger.debug("the Kartas cannot be read again: %s", error)
+            return _DEBOUNCE
+        if self._endpoint() != endpoint or self._store.snapshot is not snapshot or not differed:
+            return _DEBOUNCE
+        return self._put_back(present, desired) if is_of_others else 0
+
+    def _left_to_newer(self, present: Object | None) -> float:
+        """Return the seconds for which the configuration of a newer version stays, 0 if no newer one has written it."""
+        version = str(edit.get(present, ("metadata", "annotations", _VERSION)) or "")
+        if present is None or _numbers(version) <= _numbers(self._version):
+            self._newer = None
+            return 0
+        essence, now = _essence(present), asyncio.get_running_loop().time()
+        if self._newer is None or self._newer[0] != essence:
+            self._newer = essence, now
+        seconds = max(self._newer[1] + _NEWER_SECONDS - now, 0)
+        if seconds:
+            self._messages.log("newer", logging.INFO, f"{self._name} is left to version {version} for a minute")
+        return seconds
 
     def _known_endpoint(self) -> Endpoint | None:
         """Return the endpoint while the definitions to register and the present registration are known."""
@@ -203,7 +232,7 @@ class Registrar:
             )
             return _PACE.pause(self._failures)
         self._failures = 0
-        self.in_step = True
+        self.in_step, self._newer = True, None
         self._applied, self._became = desired, _essence(answer)
         # Before the watch has it: the next turn would find the previous object, and write again.
         self._present.put(answer)
@@ -235,6 +264,20 @@ def _takes_away(present: Object | None, desired: Object) -> bool:
     """Return whether the desired object lacks a webhook that the present one has."""
     desired_webhooks = desired["webhooks"]
     return present is not None and any(webhook not in desired_webhooks for webhook in present.get("webhooks") or ())
+
+
+def _marked(configuration: Object, version: str) -> Object:
+    """Return the configuration with the version of its writer."""
+    return {**configuration, "metadata": {**configuration["metadata"], "annotations": {_VERSION: version}}}
+
+
+def _numbers(version: str) -> list[int]:
+    """Return what versions are compared by.
+
+    >>> _numbers("0.10.1") > _numbers("0.9"), _numbers("")
+    (True, [])
+    """
+    return [int(number) for number in re.findall(r"[0-9]{1,9}", version)[:3]]
 
 
 def _essence(configuration: Object) -> JSON:
