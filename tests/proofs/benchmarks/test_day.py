@@ -1,14 +1,10 @@
 """The recorded day as a workload."""
 
-import re
-from pathlib import Path
-
 import orjson
 import pytest
 
 from tests.proofs.benchmarks.day import about_workloads, body, gvk_of, recorded, sample
 from tests.proofs.fleet.multiply import object_of
-from tests.proofs.rig.binaries import KARMADA
 from tests.support.bodies import UID
 
 _UID = "0a1b2c3d-0001-4000-8000-00000000000f"
@@ -54,8 +50,3 @@ def test_calls_about_deployments_become_calls_about_the_kind_of_the_example() ->
     assert {gvk_of(call) for call in made} == {("workload.example.io", "v1alpha1", "Workload")}
     request = orjson.loads(made[0])["request"]["request"]
     assert request["object"]["kind"] == "Workload"
-
-
-def test_go_module_has_the_version_of_karmada_that_is_tested_against() -> None:
-    module = (Path(__file__).parent / "go" / "go.mod").read_text()
-    assert re.findall(r"github\.com/karmada-io/karmada (\S+)", module) == [KARMADA]

@@ -45,17 +45,6 @@ def test_page_keeps_text_outside_of_marks() -> None:
     )
 
 
-def test_places_without_a_text_stay() -> None:
-    page = "<!-- bench: cpu -->\nold\n<!-- bench: end -->\n"
-    assert fill(page, {}) == page
-
-
-def test_filling_twice_is_filling_once() -> None:
-    page = "<!-- bench: cpu -->\n<!-- bench: end -->\n"
-    once = fill(page, {"cpu": "text\n"})
-    assert fill(once, {"cpu": "text\n"}) == once
-
-
 def test_text_goes_to_page_that_has_its_place() -> None:
     one, two = (f"<!-- bench: {name} -->\n<!-- bench: end -->\n" for name in ("cpu", "start"))
     filled = fill_pages({Path("one"): one, Path("two"): two}, {"start": "text\n"})

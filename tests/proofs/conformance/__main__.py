@@ -192,7 +192,7 @@ def _catalogue(program: Path, bundle: list[Bundled]) -> Iterator[str]:
     _title("Kartas and bundled scripts")
     with Peer(program) as peer:
         found = {name_of(bundled.gvk) for bundled in bundle}
-        yield from (f"{kind} is bundled, or KINDS of bundle.py has it, and not both" for kind in sorted(found ^ KINDS))
+        yield from (f"{kind} is bundled, or bundle.yaml has it, and not both" for kind in sorted(found ^ KINDS))
         pairs, reasons = compare_catalogue(peer, bundle), read_reasons(REASONS.read_text(encoding="utf-8"))
         for line in describe(pairs, reasons):
             _say(line)

@@ -6,7 +6,9 @@ The source of the rules is ``pkg/resourceinterpreter/default/thirdparty/thirdpar
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
+
+import yaml
 
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.values import GVK, JSON
@@ -19,54 +21,11 @@ _FOLDER = "pkg/resourceinterpreter/default/thirdparty/resourcecustomizations"
 _ITEM_KEYS = ("status", "applied", "appliedMessage", "health")
 _OPERATIONS = {operation.lower(): operation for operation in SLOTS}
 
-KINDS: Final = frozenset({
-    "apps.kruise.io/v1alpha1 AdvancedCronJob",
-    "apps.kruise.io/v1alpha1 BroadcastJob",
-    "apps.kruise.io/v1alpha1 CloneSet",
-    "apps.kruise.io/v1alpha1 DaemonSet",
-    "apps.kruise.io/v1alpha1 SidecarSet",
-    "apps.kruise.io/v1alpha1 UnitedDeployment",
-    "apps.kruise.io/v1beta1 StatefulSet",
-    "argoproj.io/v1alpha1 Workflow",
-    "batch.volcano.sh/v1alpha1 Job",
-    "flink.apache.org/v1beta1 FlinkDeployment",
-    "helm.toolkit.fluxcd.io/v2beta1 HelmRelease",
-    "kubeflow.org/v1 Notebook",
-    "kubeflow.org/v1 PyTorchJob",
-    "kubeflow.org/v1 TFJob",
-    "kubeflow.org/v2beta1 MPIJob",
-    "kustomize.toolkit.fluxcd.io/v1 Kustomization",
-    "kyverno.io/v1 ClusterPolicy",
-    "kyverno.io/v1 Policy",
-    "ray.io/v1 RayCluster",
-    "ray.io/v1 RayJob",
-    "ray.io/v1 RayService",
-    "source.toolkit.fluxcd.io/v1 GitRepository",
-    "source.toolkit.fluxcd.io/v1beta2 Bucket",
-    "source.toolkit.fluxcd.io/v1beta2 HelmChart",
-    "source.toolkit.fluxcd.io/v1beta2 HelmRepository",
-    "source.toolkit.fluxcd.io/v1beta2 OCIRepository",
-    "sparkoperator.k8s.io/v1beta2 SparkApplication",
-})  # fmt: skip
-"""What is bundled, so that it is known without Karmada's source, too."""
-
-
-class Later(NamedTuple):
-    """The version of a kind that the catalogue answers in place of a bundled one, and why not that one."""
-
-    version: str
-    reason: str
-
-
-_SOURCES: Final = Later("v1", "source-controller serves v1beta2 until 1.7")
-LATER: Final[Mapping[str, Later]] = {
-    "helm.toolkit.fluxcd.io/v2beta1 HelmRelease": Later("v2", "helm-controller serves v2beta1 until 1.3"),
-    "source.toolkit.fluxcd.io/v1beta2 Bucket": _SOURCES,
-    "source.toolkit.fluxcd.io/v1beta2 HelmChart": _SOURCES,
-    "source.toolkit.fluxcd.io/v1beta2 HelmRepository": _SOURCES,
-    "source.toolkit.fluxcd.io/v1beta2 OCIRepository": _SOURCES,
-}
-"""Bundled kinds whose version members serve no more; Karmada's scripts go on answering it."""
+_KINDS: Final = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+KINDS: Final = frozenset(_KINDS)
+"""What is bundled."""
+LATER: Final[Mapping[str, str]] = {kind: later[0] for kind, later in _KINDS.items() if later}
+"""The version that the catalogue answers in place of a bundled one, which members serve no more."""
 
 
 def name_of(gvk: GVK) -> str:
@@ -81,7 +40,7 @@ def name_of(gvk: GVK) -> str:
 def answered(gvk: GVK) -> GVK:
     """Return the kind of the catalogue that stands for a bundled one: nearly always the same."""
     later = LATER.get(name_of(gvk))
-    return gvk if later is None else GVK(gvk.group, later.version, gvk.kind)
+    return gvk if later is None else GVK(gvk.group, later, gvk.kind)
 
 
 @dataclass(frozen=True, slots=True)

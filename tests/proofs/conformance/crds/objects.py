@@ -10,6 +10,7 @@ from hypothesis import find, strategies as st
 from karta_interpreter.base.k8s.edit import set_value
 from karta_interpreter.base.k8s.values import JSON, Object, Path
 from karta_interpreter.definitions.openapi.schema import fields, is_pod_spec, is_pod_template
+from karta_interpreter.engine.workload.updates import fields_of
 
 _TEXTS: Final = ("a", "1", "1Gi", "a-b", "10s", "http://a", "2026-01-01T00:00:00Z", "a/b", "a.b", "1.0.0", "* * * * *")
 _DEEPEST: Final = 9
@@ -76,28 +77,6 @@ def _number(schema: Object) -> int:
     return int(min(max(least, _LARGEST), most))
 
 
-_OF_PODS: Final = frozenset(
-    {
-        *("activeDeadlineSeconds", "affinity", "automountServiceAccountToken", "containers", "dnsConfig"),
-        *("dnsPolicy", "enableServiceLinks", "ephemeralContainers", "evictionResponders", "hostAliases"),
-        *("hostIPC", "hostNetwork", "hostPID", "hostUsers", "hostname"),
-        *("hostnameOverride", "imagePullSecrets", "initContainers", "nodeName", "nodeSelector"),
-        *("os", "overhead", "preemptionPolicy", "priority", "priorityClassName"),
-        *("readinessGates", "resourceClaims", "resources", "restartPolicy", "runtimeClassName"),
-        *("schedulerName", "schedulingGates", "schedulingGroup", "securityContext", "serviceAccount"),
-        *(
-            "serviceAccountName",
-            "setHostnameAsFQDN",
-            "shareProcessNamespace",
-            "subdomain",
-            "terminationGracePeriodSeconds",
-        ),
-        *("tolerations", "topologySpreadConstraints", "volumes", "workloadRef"),
-    }
-)
-"""The fields of Kubernetes' own pod spec."""
-
-
 def optional(schema: Object, path: Path = ()) -> Iterator[tuple[Path, Object]]:
     """Yield the paths of the optional fields, each with its schema. What a pod is made of is one field.
 
@@ -106,7 +85,7 @@ def optional(schema: Object, path: Path = ()) -> Iterator[tuple[Path, Object]]:
     if len(path) > _DEEPEST:
         return
     required = schema.get("required", ())
-    of_pods = _OF_PODS if path and is_pod_spec(schema) else frozenset()
+    of_pods = fields_of("PodSpec") if path and is_pod_spec(schema) else ()
     for name, field in fields(schema):
         if name in of_pods:
             continue
