@@ -20,7 +20,7 @@ _REGISTRATION: Object = {
     "metadata": {"name": "karta-interpreter"},
 }
 # Karmada has no sign of having seen a registration; its informers take some milliseconds.
-_SETTLE = 3.0
+SETTLE = 3.0
 
 
 @dataclass
@@ -87,4 +87,4 @@ class Installed:
             return all(called) and len(called) == kinds
 
         until(f"{kinds} kinds are registered at {client}", matches)
-        time.sleep(_SETTLE)
+        time.sleep(SETTLE)
