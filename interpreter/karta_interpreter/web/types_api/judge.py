@@ -6,7 +6,7 @@ The children run this file, too (`start`).
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import orjson
@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from karta_interpreter.base.errors import SandboxError
 from karta_interpreter.base.findings import PLACES, Finding, Severity, did_you_mean, error
-from karta_interpreter.base.k8s import GVK, Object, Path, edit, field_path, json_pointer
+from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, field_path, json_pointer
 from karta_interpreter.base.sandbox.awaiting import AsyncPool
 from karta_interpreter.base.sandbox.child import Answer, Channel
 from karta_interpreter.definitions.karta import ROOT_KIND, gvk_of, kinds_of
@@ -48,6 +48,8 @@ _HINTS: Final = {
     "group": 'its API group, such as ray.io, or "" for core kinds',
     "resourceInterfaces": "a list with a Karta for each version of the kind",
 }
+# Levels of nesting in a body. `json` reads at most 1,000 in Python 3.11 and many more in 3.13.
+_DEEPEST: Final = 800
 # The metadata of a Karta that its author writes.
 _KEPT: Final = {"name", "labels", "annotations"}
 _ANSWERED: Final = {field.alias for field in WorkloadType.model_fields.values()}
@@ -57,12 +59,12 @@ def read(body: bytes) -> WorkloadTypeInput:
     """Read a body. Raises ApiError: 400 if it is not JSON, 422 if it is another object."""
     try:
         value = orjson.loads(body)
+        if _is_too_deep(value):
+            raise ApiError(400, "the body is nested too deeply")
         json.loads(body, object_pairs_hook=_check_names)
     except orjson.JSONDecodeError as err:
         reason = decode(body)[1] if body.strip() else "it is empty"
         raise ApiError(400, f"the body is not JSON: {reason or err}") from err
-    except RecursionError as err:
-        raise ApiError(400, "the body is nested too deeply") from err
     try:
         return WorkloadTypeInput.model_validate(value)
     except ValidationError as err:
@@ -70,6 +72,21 @@ def read(body: bytes) -> WorkloadTypeInput:
         errors = [_problem(problem) for problem in details[:MOST_ERRORS]]
         message = "the body is not as openapi.json describes it"
         raise ApiError(422, message, errors=errors, total=len(details)) from err
+
+
+def _is_too_deep(value: JSON) -> bool:
+    level: list[JSON] = [value]
+    for _ in range(_DEEPEST):
+        level = [part for each in level for part in _parts(each)]
+        if not level:
+            return False
+    return True
+
+
+def _parts(value: JSON) -> Iterable[JSON]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _check_names(pairs: list[tuple[str, Any]]) -> None:
