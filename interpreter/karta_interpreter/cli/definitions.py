@@ -30,7 +30,7 @@ from karta_interpreter.definitions.karta import (
     kartas_path,
     name_of,
 )
-from karta_interpreter.definitions.karta.schema import OTHER_FILES, other_file
+from karta_interpreter.definitions.karta.schema import OTHER_FILES
 from karta_interpreter.definitions.sources import (
     EVERYTHING,
     DefinitionFile,
@@ -188,54 +188,20 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
         raise NoDefinition(f"error: the catalogue has no definition for {gvk}; {_advice(gvk)}") from None
 
 
-def among_cases(paths: Iterable[str], gvk: GVK | None = None) -> str:
-    """Return how to move a definition, or that of a kind, out of a suite in folders, "" without one."""
-    from karta_interpreter.engine.suites import find_suites  # noqa: PLC0415 - for the hint only
-
-    folders = (Path(path) for path in paths if Path(path).is_dir())
-    for suite in chain.from_iterable(map(find_suites, folders)):
-        kinds = kinds_of([str(suite)])
-        if kinds and gvk in (None, *kinds):
-            return f"move {suite} beside the folder testdata, which has only cases"
-    return ""
-
-
-def no_workload(obj: Object) -> str:
-    """Return what to give instead of an object that is no workload, by its fields or its type. "" for any other."""
-    kind, (what, is_object, _) = str(obj.get("kind")), other_file(obj).partition(", not a ")
-    if kind in DEFINITIONS:
-        return f"give the {kind} with -f, and an object of the kind that it is for as FILE"
-    if str(obj.get("apiVersion")).partition("/")[0].endswith("karmada.io"):
-        return "it is an object of Karmada itself: give the workload"
-    if kind.endswith("List"):
-        return "give one of its items, with its apiVersion and kind"
-    if is_object:
-        return f"{what}: give an object of the kind that is meant, as `kubectl get KIND NAME -o yaml` prints it"
-    return what
-
-
 def _advice(gvk: GVK) -> str:
-    if gvk.kind not in CORE_KINDS and (other := no_workload(gvk.type_meta)):
-        return other
-    near = _near(gvk)
     if gvk.api_version == "v1" and gvk.kind in CORE_KINDS:
-        exception = f", except for {near}" if near else ""
-        return f"kinds without pods need none{exception}"
+        return "kinds without pods need none"
+    near = _near(gvk)
     return f"give one with -f, or did you mean {near}?" if near else "give one with -f"
 
 
 def _near(gvk: GVK) -> str:
-    """Return the catalogue's versions of a kind, or the closest kind of its group."""
-    versions = {other.api_version for other in catalogue_kinds() if other.kind == gvk.kind}
-    if not versions:
-        return closest(gvk.kind, {other.kind for other in catalogue_kinds() if other.group == gvk.group})
-    if near := closest(gvk.api_version, versions):
-        return near
-    if "." in gvk.group:
-        # An API group that moved to another domain keeps the first part of its name.
-        beginning = gvk.group.split(".")[0]
-        versions = {name for name in versions if name.split(".")[0] == beginning}
-    return " or ".join(sorted(versions))
+    """Return the versions of a kind in the catalogue, or the closest one of another group, or kind of its group."""
+    of_kind = [other for other in catalogue_kinds() if other.kind == gvk.kind]
+    if versions := sorted(other.api_version for other in of_kind if other.group == gvk.group):
+        return " or ".join(versions)
+    near = closest(gvk.api_version, {other.api_version for other in of_kind})
+    return near or closest(gvk.kind, {other.kind for other in catalogue_kinds() if other.group == gvk.group})
 
 
 def interpreter_of(
@@ -254,8 +220,7 @@ def interpreter_of(
     combined = combine([SourceDefinitions(tuple(below.entries.values()))], scripts_of(stronger))
     files_are_right = print_findings(below, combined)
     if gvk not in combined.entries:
-        reason = among_cases((files.path for files in given), gvk) or no_workload(gvk.type_meta)
-        reason = reason or _why_undefined(gvk, defined, files_are_right=files_are_right)
+        reason = _why_undefined(gvk, defined, files_are_right=files_are_right)
         raise NoDefinition(f"error: the given files have no definition for {gvk}; {reason}")
     answered = frozenset[str]().union(*(customization.scripts.operations for customization in stronger))
     return Interpreter(combined.entries[gvk], _broken(weaker, answered) | _broken(stronger), files_are_right)
@@ -278,9 +243,6 @@ def _why_undefined(gvk: GVK, defined: Collection[GVK], *, files_are_right: bool)
         return f"they define {', '.join(map(str, sorted(defined)))}"
     if not files_are_right:
         return "there is none in them that can be used: correct what is named above, or give others with -f"
-    if gvk in catalogue_kinds():
-        export = f"karta-interpreter catalogue export {gvk.api_version}/{gvk.kind}"
-        return f"there is none in them; write that of the catalogue into the folder: `{export} > FOLDER/karta.yaml`"
     return "there is none in them: give others with -f"
 
 

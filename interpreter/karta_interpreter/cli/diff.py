@@ -21,7 +21,7 @@ from karta_interpreter.cli.changes import (
     print_changes,
     reason_of,
 )
-from karta_interpreter.cli.definitions import Interpreter, holds_objects, no_workload, with_cluster
+from karta_interpreter.cli.definitions import Interpreter, holds_objects, with_cluster
 from karta_interpreter.cli.diff_input import SourcedCall, Targets, read_questions
 from karta_interpreter.cli.files import check_stdin, exists
 from karta_interpreter.cli.options import (
@@ -229,15 +229,13 @@ def _definitions(sides: tuple[Side, Side], gvk: GVK) -> list[Definition]:
 def _lacking(sides: tuple[Side, Side], gvks: Iterable[GVK]) -> Iterator[str]:
     """Yield the kinds that a side has no definition for."""
     for gvk in gvks:
-        other = no_workload(gvk.type_meta)
-        advice = f"; {other}" if other else ""
         match [bool(side.find(gvk)) for side in sides]:
             case [False, False]:
-                yield f"neither side has a definition for {gvk}{advice}"
+                yield f"neither side has a definition for {gvk}"
             case [False, True]:
-                yield f"--from has no definition for {gvk}{advice}"
+                yield f"--from has no definition for {gvk}"
             case [True, False]:
-                yield f"--to has no definition for {gvk}{advice}"
+                yield f"--to has no definition for {gvk}"
 
 
 def _changed_answer(

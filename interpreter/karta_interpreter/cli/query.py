@@ -9,7 +9,6 @@ import orjson
 from karta_interpreter.base.findings import closest
 from karta_interpreter.base.k8s import JSON, Object, Path, edit, field_path
 from karta_interpreter.cli.answers import changes, short
-from karta_interpreter.cli.definitions import no_workload
 from karta_interpreter.cli.files import file_given, read_object
 from karta_interpreter.cli.options import LATER, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -58,8 +57,6 @@ def command(expression: str, target: str | None, path: str | None, assign: str |
     answer: dict[str, JSON] = {"expression": expression, "verdict": str(query.vetting.verdict)}
     if path is not None:
         workload = read_object(path)
-        if no_workload(workload):
-            say("warning: this is not a workload: try it on an object of the kind that the expression is for", err=True)
         answer["outputs"] = list(_outputs(query, workload))
         absent = (path for path in paths_read(query, workload) if edit.get(workload, path) is None)
         if not answer["outputs"] and (first := next(absent, None)):

@@ -11,7 +11,7 @@ import click
 from karta_interpreter.base.findings import Finding, Severity, count
 from karta_interpreter.base.ignores import ignores_of
 from karta_interpreter.base.k8s import Object, edit
-from karta_interpreter.cli.definitions import DefinitionFiles, among_cases, read_existing, with_cluster
+from karta_interpreter.cli.definitions import DefinitionFiles, read_existing, with_cluster
 from karta_interpreter.cli.files import check_stdin, read_crds
 from karta_interpreter.cli.options import LATER, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -104,9 +104,7 @@ def command(
 def _findings(path: str, files: DefinitionFiles) -> Iterator[Finding]:
     documents = _documents(files)
     if not documents:
-        hint = "it is empty, or has only comments"
-        if Path(path).is_dir():
-            hint = among_cases([path]) or "files end in .yaml, .yml or .json"
+        hint = "files end in .yaml, .yml or .json" if Path(path).is_dir() else "it is empty, or has only comments"
         yield Finding(Severity.ERROR, "no-definitions", (), "it has no definition", hint, source=path)
     yield from chain.from_iterable(loaded.findings for loaded in documents)
 

@@ -137,25 +137,13 @@ def _fields(shapes: Shapes, name: str, node: ast.Node, key: ast.Node, scope: Typ
         if below is not None:
             field_shapes.append(below)
         elif "object" not in shape.types:
-            hint = _instead_of_field(shape, name)
-            wrong.append(_wrong_type(shape, f"`.{name}` reads an object", node.span, scope, hint))
+            wrong.append(_wrong_type(shape, f"`.{name}` reads an object", node.span, scope))
         else:
             at = "" if shape.at == "." else shape.at
             message = f"{scope.schema} has no field {at}.{name}"
             span = key.span if key.span.end else node.span
             wrong.append(error("crd-unknown-field", (), message, _other_field(shape, name, scope), span=span))
     return _unless(field_shapes, wrong, scope)
-
-
-def _instead_of_field(shape: Shape, name: str) -> str:
-    """Return how to read a value that is no object."""
-    if shape.at.startswith((".metadata.labels.", ".metadata.annotations.")):
-        return f'a name with dots has quotes: {".".join(shape.at.split(".")[:3])}["example.io/name"]'
-    if "array" not in shape.types or not shape.at:
-        return ""
-    if name in ("length", "size"):
-        return f"the number of entries: {shape.at} | length"
-    return f"for each entry: {shape.at}[].{name}, for the first: {shape.at}[0].{name}"
 
 
 def _other_field(shape: Shape, name: str, scope: TypeScope) -> str:
@@ -238,13 +226,6 @@ _RESULTS: Final[Mapping[OutputKind, Shape]] = {
 }
 
 
-def _instead_of(name: str, inputs: Shapes) -> str:
-    """Return what to write where a function does not read its inputs."""
-    if BOOLEAN in inputs:
-        return _OF_OPERATOR
-    return _OF_ENTRIES if TEXT in _READ[name][:1] else ""
-
-
 def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:
     match node:
         case ast.FunctionCall("has", (ast.Literal(str() as field) as key,)):
@@ -254,7 +235,7 @@ def _called(node: ast.FunctionCall, inputs: Shapes, scope: TypeScope) -> Shapes:
         case ast.FunctionCall("error", ()):
             return ()
         case ast.FunctionCall(name) if _are_apart(inputs, _READ.get(name, ())):
-            scope.add(_wrong_type(inputs[0], f"`{name}` does not read it", node.span, scope, _instead_of(name, inputs)))
+            scope.add(_wrong_type(inputs[0], f"`{name}` does not read it", node.span, scope))
     function = function_of(node)
     if function is None:
         return (ANY,)
@@ -277,7 +258,7 @@ def _check_search(node: ast.FunctionCall, inputs: Shapes, last: Shapes, scope: T
     if node.name == "IN" and len(node.arguments) == 1:
         _compared(inputs, last, node.arguments[0], "==", scope)
     elif node.name == "contains" and _are_apart(inputs, last):
-        scope.add(_wrong_type(inputs[0], f"never contains {last[0].noun}", node.span, scope, _OF_ENTRIES))
+        scope.add(_wrong_type(inputs[0], f"never contains {last[0].noun}", node.span, scope))
 
 
 def _result(result: OutputKind, inputs: Shapes, elements: Shapes, last: Shapes) -> Shapes:  # noqa: PLR0911 - one case each
@@ -313,10 +294,6 @@ _READ: Final[Mapping[str, Shapes]] = {
     "length": (NULL, TEXT, list_of(()), object_of({})),
     "tonumber": (NUMBER, TEXT),
 }
-_OF_ENTRIES, _OF_OPERATOR = (
-    'compare it with `==`; of entries write `any(PATH[]?; .type == "Ready")`',
-    "`|` applies last: write ( ) around what it reads",
-)
 _COMPARISONS: Final = ("==", "!=", "<", "<=", ">", ">=", "and", "or")
 # The types that an operator takes two values of.
 _ALIKE: Final[Mapping[str, frozenset[str]]] = {
