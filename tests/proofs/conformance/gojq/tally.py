@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import combinations
 from typing import TypeAlias
 
 from karta_interpreter.base.k8s.values import JSON
@@ -19,7 +18,6 @@ _LONGEST = 600
 _ATTEMPTS: tuple[tuple[str, frozenset[Reading]], ...] = (
     *((reading.value, frozenset((reading,))) for reading in Reading),
     (SEVERAL, frozenset(Reading)),
-    *((SEVERAL, frozenset(pair)) for pair in combinations(Reading, 2)),
 )
 
 
