@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.proofs.benchmarks.field import Field, field
 from tests.proofs.benchmarks.fleet import paired, quick
 from tests.proofs.benchmarks.gate import GROWTH_OF_INSTRUCTIONS, cheaper, dearer, read_baseline, write_baseline
-from tests.proofs.benchmarks.golang import BuildError, build
+from tests.proofs.benchmarks.golang import build
 from tests.proofs.benchmarks.instructions import PYTHON, counted
 from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.report import HEADLINE, fill_pages
@@ -24,6 +24,7 @@ from tests.proofs.benchmarks.rounds import QUICK, REHEARSAL, THOROUGH
 from tests.proofs.benchmarks.run import SECTIONS, Results, run
 from tests.proofs.benchmarks.servers import ROOT, cores, pin_to_clients_core
 from tests.proofs.benchmarks.setting import setting
+from tests.proofs.rig.toolchain import BuildError
 
 _CORES = 2
 _BUSY = 0.5
@@ -72,7 +73,7 @@ def main() -> int:
                 floors = quick(started, QUICK).floors if not options.only else {}
     except MeasurementError as error:
         sys.exit(str(error))
-    if not (options.only or options.rehearse):
+    if not (options.only or options.rehearse or results.failures):
         _write(results, setting(effort, programs, busy), floors)
     sys.stderr.writelines(f"{line}\n" for line in results.failures)
     return 1 if results.failures else 0
@@ -83,7 +84,7 @@ def _write(results: Results, setting: str, floors: Mapping[str, float]) -> None:
     blocks = {"setting": setting, **results.blocks}
     for page, text in fill_pages({page: page.read_text() for page in PAGES}, blocks).items():
         page.write_text(text)
-    _README.write_text(HEADLINE.sub(lambda found: results.headline or found[0], _README.read_text()))
+    _README.write_text(HEADLINE.sub(lambda _: results.headline, _README.read_text()))
     write_baseline(_BASELINE, floors)
     write_baseline(_INSTRUCTIONS, read_baseline(_INSTRUCTIONS) | counted())
 

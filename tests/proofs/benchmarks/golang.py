@@ -1,20 +1,14 @@
 """The programs in Go, built into the user's cache: Karmada's example webhook, the load, Karmada's client."""
 
-import json
-import os
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-_SOURCE = Path(__file__).parent / "go"
+from tests.proofs.conformance.toolchain import built, source
+from tests.proofs.rig.toolchain import go
+
+_MODULE = Path(__file__).parent / "go"
 _KARMADA = "github.com/karmada-io/karmada"
-_NAMES = ("webhook", "load", "client")
-_GO = {"GOFLAGS": "-mod=readonly -trimpath -buildvcs=false", "CGO_ENABLED": "0", "GOWORK": "off"}
-
-
-class BuildError(Exception):
-    """Go is there but does not do what it is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +30,8 @@ def build(*names: str) -> Programs | None:
     """
     if not shutil.which("go"):
         return None
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = home / "karta-interpreter" / "benchmarks"
-    folder.mkdir(parents=True, exist_ok=True)
-    karmada: dict[str, str] = json.loads(_go("mod", "download", "-json", _KARMADA))
-    for name in names or _NAMES:
-        _go("build", "-o", str(folder / name), f"./{name}")
-    files = {name: folder / name for name in _NAMES}
-    return Programs(_go("env", "GOVERSION").strip(), karmada["Version"], Path(karmada["Dir"]), **files)
-
-
-def _go(*arguments: str) -> str:
-    done = subprocess.run(
-        ["nice", "go", *arguments], cwd=_SOURCE, env=os.environ | _GO, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise BuildError(f"go {' '.join(arguments)} failed:\n{done.stderr[-2000:]}")
-    return done.stdout
+    names = names or ("webhook", "load", "client")
+    files = {name: built(_MODULE, name, package=f"./{name}") for name in names}
+    version, folder = source(_MODULE, _KARMADA)
+    programs = [files.get(name, Path()) for name in ("webhook", "load", "client")]
+    return Programs(go("env", "GOVERSION", within=_MODULE).strip(), version, folder, *programs)

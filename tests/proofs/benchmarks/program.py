@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -28,28 +29,33 @@ class Program:
 
     def ask(self, **question: object) -> dict[str, Any]:
         """Return the answer; raises MeasurementError when there is none, or one that names an error."""
-        self.tell(**question)
+        self.tell(question)
         return self.hear()
 
-    def tell(self, **question: object) -> None:
-        """Ask without waiting for the answer."""
-        if self._process is None:
-            self._process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert self._process.stdin
+    def tell(self, *questions: Mapping[str, object]) -> None:
+        """Ask without waiting for the answers."""
+        process = self.start()
+        assert process.stdin
         try:
-            self._process.stdin.write(json.dumps(question).encode() + b"\n")
-            self._process.stdin.flush()
+            process.stdin.write(b"".join(json.dumps(each).encode() + b"\n" for each in questions))
+            process.stdin.flush()
         except BrokenPipeError as error:
             raise MeasurementError(self._last_words()) from error
 
-    def hear(self) -> dict[str, Any]:
-        """Return the answer to what was asked last; raises as `ask`."""
+    def start(self) -> "subprocess.Popen[bytes]":
+        """Return the program, which is started unless it runs."""
+        if self._process is None:
+            self._process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        return self._process
+
+    def hear(self, parse_int: Callable[[str], float] = int) -> dict[str, Any]:
+        """Return the next answer; raises as `ask`."""
         assert self._process
         assert self._process.stdout
         line = self._process.stdout.readline()
         if not line:
             raise MeasurementError(self._last_words())
-        answer: dict[str, Any] = json.loads(line)
+        answer: dict[str, Any] = json.loads(line, parse_int=parse_int)
         if message := answer.get("error"):
             raise MeasurementError(message)
         return answer

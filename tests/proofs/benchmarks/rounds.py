@@ -65,9 +65,16 @@ def measure(
 @contextmanager
 def sampled(recorded: Sequence[bytes], objects: int, count: int, number: int) -> Iterator[list[Path]]:
     """Write the bodies of a sample into files, which are there inside of the block."""
+    with written(sample(recorded, objects, count, number)) as files:
+        yield files
+
+
+@contextmanager
+def written(bodies: Iterable[bytes]) -> Iterator[list[Path]]:
+    """Write bodies into files, which are there inside of the block."""
     with TemporaryDirectory() as folder:
         files = []
-        for place, text in enumerate(sample(recorded, objects, count, number)):
+        for place, body in enumerate(bodies):
             files.append(Path(folder) / str(place))
-            files[-1].write_bytes(text)
+            files[-1].write_bytes(body)
         yield files

@@ -15,23 +15,8 @@ from tests.proofs.benchmarks.report import Part
 from tests.proofs.benchmarks.rounds import Effort
 from tests.proofs.benchmarks.waits import waits
 
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """What is measured together, and the places of the pages that it fills."""
-
-    measure: Callable[[Field, Effort], Part]
-    places: tuple[str, ...]
-
-
-SECTIONS: Final[dict[str, Section]] = {
-    "day": Section(day, ("day", "capacity")),
-    "operations": Section(operations, ("operations",)),
-    "example": Section(example, ("example",)),
-    "karmada": Section(karmada, ("karmada",)),
-    "waits": Section(waits, ("waits",)),
-    "memory": Section(memory, ("memory",)),
-    "start": Section(start, ("start",)),
+SECTIONS: Final[dict[str, Callable[[Field, Effort], Part]]] = {
+    section.__name__: section for section in (day, operations, example, karmada, waits, memory, start)
 }
 
 
@@ -50,10 +35,9 @@ def run(field: Field, effort: Effort, names: Iterable[str]) -> Results:
     for name in names:
         begun = time.monotonic()
         try:
-            part = SECTIONS[name].measure(field, effort)
+            part = SECTIONS[name](field, effort)
         except MeasurementError as error:
             failures.append(f"{name} could not be measured: {error}")
-            blocks |= dict.fromkeys(SECTIONS[name].places, f"This could not be measured: {error}.\n")
             continue
         blocks |= part.texts
         said += part.conclusions
@@ -63,6 +47,5 @@ def run(field: Field, effort: Effort, names: Iterable[str]) -> Results:
         sys.stdout.flush()
         sys.stderr.write(f"{name}: {time.monotonic() - begun:.0f} s\n")
     sys.stdout.writelines(f"- {line}\n" for line in said)
-    headlines = [blocks.pop(name, "") for name in ("headline", "asked")]
-    headline = "".join(headlines) if all(headlines) else ""
+    headline = blocks.pop("headline", "") + blocks.pop("asked", "")
     return Results({**blocks, "conclusions": "".join(f"- {line}\n" for line in said)}, headline, failures)

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from tempfile import NamedTemporaryFile
 
 from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.rig.authority import Authority
+from tests.proofs.rig.processes import free_port, listens
 
 SERVICE = "interpreter"
 INTERPRET, EXAMPLE = "/interpret", "/interpreter-workload"
@@ -163,7 +163,7 @@ _CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") els
 def _running(
     name: str, command: Sequence[str | Path], path: str, environment: Mapping[str, str], on: Sequence[int] | None = None
 ) -> Iterator[Server]:
-    port = _free_port()
+    port = free_port()
     around = {key: value for key, value in os.environ.items() if not key.startswith("KARTA_INTERPRETER_")}
     with NamedTemporaryFile() as log:
         begun = time.monotonic()
@@ -181,18 +181,10 @@ def _running(
             _stop(process)
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def _listens(process: "subprocess.Popen[bytes]", port: int) -> bool:
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until and process.poll() is None:
-        with suppress(OSError):
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        if listens(port):
             return True
         time.sleep(_PAUSE)
     return False

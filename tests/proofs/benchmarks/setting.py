@@ -16,7 +16,7 @@ _PACKAGES = ("aiohttp", "uvloop", "orjson", "msgspec", "lupa")
 def setting(effort: Effort, programs: Programs, busy: float) -> str:
     """Return a paragraph that names machine, versions and effort; ``busy`` is the load average before."""
     packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
-    machine = f"{_processor()} ({os.cpu_count()} cores, of which two are used), {platform.system()}"
+    machine = f"{processor()} ({os.cpu_count()} cores, of which two are used), {platform.system()}"
     return (
         f"Measured by `make bench` on {datetime.now(UTC):%d %B %Y} on {machine}. "
         f"This server: CPython {platform.python_version()} ({_build()}), {packages}. "
@@ -32,7 +32,8 @@ def _build() -> str:
     return f"built {'with' if optimised else 'without'} profile-guided optimisation"
 
 
-def _processor() -> str:
+def processor() -> str:
+    """Return the name of the processor."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(names, platform.machine())

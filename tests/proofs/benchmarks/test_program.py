@@ -25,7 +25,7 @@ def echo(tmp_path: Path) -> Path:
 def test_questions_are_answered_one_by_one(echo: Path) -> None:
     with Program(sys.executable, echo) as program:
         assert program.ask(count=1) == {"count": 1}
-        program.tell(count=2)
+        program.tell({"count": 2})
         assert program.hear() == {"count": 2}
 
 

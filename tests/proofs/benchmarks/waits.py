@@ -1,8 +1,7 @@
 """How long callers wait: by what is asked, and next to what else a server has to do."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -14,7 +13,7 @@ from tests.proofs.benchmarks.field import Field
 from tests.proofs.benchmarks.figures import Figures, cpu
 from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.report import Part, number, table
-from tests.proofs.benchmarks.rounds import Effort, sampled
+from tests.proofs.benchmarks.rounds import Effort, sampled, written
 from tests.proofs.benchmarks.servers import Server
 from tests.support.bodies import OPERATIONS, deployment, request_body
 
@@ -98,19 +97,9 @@ def _write(folder: Path, count: str) -> None:
 
 def _large(field: Field, effort: Effort) -> list[Figures]:
     """Measure calls of all operations about a Deployment of 1 MB, of which Retain has two."""
-    with _written(request_body(operation, _LARGE, deployment) for operation in OPERATIONS) as files:
+    with written(request_body(operation, _LARGE, deployment) for operation in OPERATIONS) as files:
         count = _SECONDS * _RATE_OF_LARGE
         return [field.load.run(field.ours, files, _RATE_OF_LARGE, count=count) for _ in range(effort.rounds)]
-
-
-@contextmanager
-def _written(bodies: Iterator[bytes]) -> Iterator[list[Path]]:
-    with TemporaryDirectory() as folder:
-        files = []
-        for place, body in enumerate(bodies):
-            files.append(Path(folder) / str(place))
-            files[-1].write_bytes(body)
-        yield files
 
 
 def _row(several: Sequence[Figures]) -> tuple[str, ...]:

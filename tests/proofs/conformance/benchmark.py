@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import version
-from pathlib import Path
 
 import orjson
 
@@ -22,6 +21,7 @@ from karta_interpreter.definitions.sources.files import find_in_catalogue
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.languages.lua.script import Script
+from tests.proofs.benchmarks.setting import processor
 from tests.proofs.conformance import ours
 from tests.proofs.conformance.bundle import Bundled
 from tests.proofs.conformance.peer import Peer
@@ -30,7 +30,6 @@ from tests.support.bodies import as_stored, ray_cluster, request_body
 from tests.webhook.process.processes import descendants
 
 _SIZES = {"5 KB": 5 * 1024, "20 KB": 20 * 1024, "100 KB": 100 * 1024}
-_BEGIN, _END = "<!-- {}: begin -->\n", "<!-- {}: end -->\n"
 _ROUNDS = 5
 _SECONDS = 0.6
 _ROUNDS_OF_EXPORTED = 5
@@ -56,7 +55,7 @@ def benchmark(peer: Peer, bundle: list[Bundled]) -> str:
         for size, length in _SIZES.items()
     ]
     setting = (
-        f"{_processor()}, {platform.system()}, CPython {platform.python_version()}, lupa {version('lupa')}; "
+        f"{processor()}, {platform.system()}, CPython {platform.python_version()}, lupa {version('lupa')}; "
         f"median of {_ROUNDS} rounds of {_SECONDS} s of processor time."
     )
     heads = ["| function | object | Karmada, µs | here, µs | ratio |", "|---|---|---|---|---|"]
@@ -126,7 +125,7 @@ def _beside_bundled(
             continue
         question = _with_stored_objects(case.question) if is_stored else case.question
         ways = [question, replace(question, scripts=(script,))]
-        outcomes = list(peer.ask(ways))  # all of them: an unread answer would be taken for the next one
+        outcomes = list(peer.answers(ways))  # all of them: an unread answer would be taken for the next one
         if all(each.results is not None for each in outcomes):
             theirs, here = _in_turns(peer, ways)
             return bundled.gvk.kind, theirs, here
@@ -142,14 +141,6 @@ def _with_stored_objects(question: Question) -> Question:
         return replace(question, observed=as_stored(question.observed, in_member=True))
     in_member = question.operation in (Operation.INTERPRET_STATUS, Operation.INTERPRET_HEALTH)
     return replace(question, object=as_stored(question.object, in_member=in_member))
-
-
-def write(table: str, page: Path, place: str = "bench") -> None:
-    """Put a table into its place on a page."""
-    begin, end = _BEGIN.format(place), _END.format(place)
-    head, rest = page.read_text().split(begin)
-    _, tail = rest.split(end)
-    page.write_text(f"{head}{begin}{table}{end}{tail}")
 
 
 def _cluster(length: int) -> JSON:
@@ -190,9 +181,3 @@ def _microseconds(scripts: tuple[Script, ...], text: bytes) -> float:
 def _processor_time(processes: Sequence[int]) -> float:
     """Return the seconds that processes have used so far; Karmada's VM is one of them, and has nothing to do."""
     return sum(time.clock_gettime((~process << 3) | _CLOCK_OF_PROCESS) for process in processes)
-
-
-def _processor() -> str:
-    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())

@@ -42,7 +42,7 @@ def compare_catalogue(peer: Peer, bundle: Iterable[Bundled]) -> list[Pair]:
 def _compare(peer: Peer, bundled: Bundled, operation: str, definition: Definition) -> Pair:
     questions = [*_bundled_questions(bundled, operation), *_golden_questions(bundled, operation)]
     pair = Pair(name_of(bundled.gvk), operation, len(questions))
-    for question, outcome in zip(questions, peer.ask(questions), strict=True):
+    for question, outcome in zip(questions, peer.answers(questions), strict=True):
         pair.different += filter(None, [_difference(outcome, _answer(definition, question))])
     return pair
 

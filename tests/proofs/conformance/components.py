@@ -67,11 +67,11 @@ def _script(definition: Definition, operation: Operation) -> Script | None:
 def _violations(peer: Peer, scripts: Iterable[Script | None], tried: list[Step]) -> Iterator[str]:
     component, replica = scripts
     assert component
-    before = peer.ask(Question((component,), step.obj) for step in tried)
-    after = peer.ask(Question((component,), step.change.obj) for step in tried)
+    before = peer.answers(Question((component,), step.obj) for step in tried)
+    after = peer.answers(Question((component,), step.change.obj) for step in tried)
     totals: Iterable[Outcome | None] = [None] * len(tried)
     if replica:
-        totals = peer.ask(Question((replica,), step.change.obj) for step in tried)
+        totals = peer.answers(Question((replica,), step.change.obj) for step in tried)
     for step, old, new, total in zip(tried, list(before), list(after), list(totals), strict=True):
         if old.results is None:
             yield f"{step.law}: {old}"

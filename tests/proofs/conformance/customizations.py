@@ -132,7 +132,7 @@ def compare(peer: Peer, copies: int, more: Iterable[Pair] = ()) -> Tally:
     """Ask our own Lua engine and Karmada's VM all cases of the catalogue, and that many changed copies of each."""
     tally = Tally()
     for pair in chain(exported(entries(), tally), more):
-        engines = {"our Lua engine": _ask_ours, "Karmada's VM": peer.ask}
+        engines = {"our Lua engine": _ask_ours, "Karmada's VM": peer.answers}
         if pair.operation is Operation.REVISE_COMPONENTS:  # Karmada's machine does not know it
             del engines["Karmada's VM"]
         _compare(pair, engines, copies, tally)

@@ -80,7 +80,7 @@ def compare(peer: Peer, questions: Iterable[Question]) -> Tally:
     while batch := list(islice(remaining, _BATCH)):
         differing = [
             (question, answered)
-            for question, expected in zip(batch, peer.ask(batch), strict=True)
+            for question, expected in zip(batch, peer.answers(batch), strict=True)
             if not agree(answered := _counted(question, tally), expected)
         ]
         for question, answered in differing:

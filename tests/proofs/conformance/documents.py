@@ -12,7 +12,7 @@ import ssl
 import subprocess
 import sys
 from base64 import b64decode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -20,9 +20,11 @@ from typing import Any, Final
 import jsonpatch
 import yaml
 
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.values import JSON
+from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from tests.proofs.benchmarks.golang import build
 from tests.proofs.benchmarks.servers import ROOT, Bay, Server
+from tests.webhook.process.conversations import request_of, written
 
 _COMMAND: Final = re.compile(r"^karmadactl (interpret .*)$", re.MULTILINE)
 _EXAMPLE: Final = ROOT / "docs" / "examples" / "webhook"
@@ -60,7 +62,7 @@ def webhook(folder: Path) -> Iterator[str]:
         bay.ours("Karta", "--kartas", _EXAMPLE / "karta.yaml") as ours,
     ):
         clients = [_Client(server, bay.authority) for server in (example, ours)]
-        for request in _requests():
+        for request in map(request_of, _calls()):
             theirs, answer = (client.results(request) for client in clients)
             if theirs != answer:
                 yield f"{request['operation']} {json.dumps(request)}\nGo: {theirs}\nKarta: {answer}"
@@ -81,14 +83,9 @@ class _Client:
         self._connection = http.client.HTTPSConnection("localhost", server.port, context=context)
         self._path = server.path
 
-    def results(self, request: Object) -> JSON:
+    def results(self, request: dict[str, Any]) -> JSON:
         """Return the results of a call. The object is the one that Karmada has after the patch."""
-        body = {
-            "apiVersion": "config.karmada.io/v1alpha1",
-            "kind": "ResourceInterpreterContext",
-            "request": request,
-        }
-        self._connection.request("POST", self._path, json.dumps(body), {"Content-Type": "application/json"})
+        self._connection.request("POST", self._path, written(request).encode(), {"Content-Type": "application/json"})
         response: dict[str, Any] = json.loads(self._connection.getresponse().read())["response"]
         patch = json.loads(b64decode(response["patch"])) if response.get("patch") else []
         results = {key: response[key] for key in _RESULTS[request["operation"]] if key in response}
@@ -120,37 +117,19 @@ def _without_empty(value: JSON) -> JSON:
     return value
 
 
-def _requests() -> Iterator[Object]:
+def _calls() -> Iterator[Call]:
     sample: dict[str, Any] = yaml.safe_load((_EXAMPLE / "workload.yaml").read_text())
     for count in _COUNTS:
         for ready in _READY:
             obj = {**sample, "spec": {**sample["spec"], "replicas": count}, "status": {"readyReplicas": ready}}
             for paused in (False, True):
                 member = {**obj, "spec": {**obj["spec"], "paused": paused}}
-                yield _request("Retain", obj, observedObject=member)
-                yield _request("Retain", member, observedObject=obj)
+                yield Call(Operation.RETAIN, obj, observed=member)
+                yield Call(Operation.RETAIN, member, observed=obj)
             for operation in _RESULTS.keys() - _CHANGING:
-                yield _request(operation, obj)
-            yield _request("ReviseReplica", obj, replicas=ready)
-            for statuses in ([], [ready], [ready, count]):
-                yield _request("AggregateStatus", obj, aggregatedStatus=_items(statuses))
-
-
-def _items(ready: Sequence[int]) -> list[Object]:
-    return [
-        {"clusterName": f"member{number}", "status": {"readyReplicas": replicas}, "applied": True}
-        for number, replicas in enumerate(ready, start=1)
-    ]
-
-
-def _request(operation: str, obj: Object, **arguments: JSON) -> Object:
-    group, _, version = obj["apiVersion"].partition("/")
-    return {
-        "uid": "1",
-        "kind": {"group": group, "version": version, "kind": obj["kind"]},
-        "name": obj["metadata"]["name"],
-        "namespace": obj["metadata"]["namespace"],
-        "operation": operation,
-        "object": obj,
-        **arguments,
-    }
+                yield Call(Operation(operation), obj)
+            yield Call(Operation.REVISE_REPLICA, obj, replicas=ready)
+            for numbers in ([], [ready], [ready, count]):
+                statuses = enumerate(({"readyReplicas": number} for number in numbers), start=1)
+                items = tuple(StatusItem(f"member{number}", status, applied=True) for number, status in statuses)
+                yield Call(Operation.AGGREGATE_STATUS, obj, items=items)

@@ -1,44 +1,37 @@
-"""Karmada's own Lua VM, asked over pipes."""
+"""Karmada's own Lua VM, a program that answers lines."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from threading import Thread
 from typing import Any
 
-from tests.proofs.conformance.piped import Piped
+from tests.proofs.benchmarks.program import Program
 from tests.proofs.conformance.question import Outcome, Question
 
 
-class Peer(Piped):
+class Peer(Program):
     """The running program."""
 
-    name = "Karmada's Lua VM"
-
-    def ask(self, questions: Iterable[Question]) -> Iterator[Outcome]:
+    def answers(self, questions: Iterable[Question]) -> Iterator[Outcome]:
         """Answer each question once, in order; the program works ahead while the caller looks at an answer."""
-        for answer in self._exchange([_line(question) for question in questions]):
+        for answer in self._exchange([_fields(question) for question in questions]):
             yield _outcome(answer["outcomes"][0])
 
     def outcomes(self, question: Question, runs: int) -> list[Outcome]:
         """Give the different outcomes of asking the same many times: Karmada does not always agree with itself."""
-        (answer,) = self._exchange([_line(question, runs=runs)])
+        (answer,) = self._exchange([_fields(question, runs=runs)])
         return [_outcome(found) for found in answer["outcomes"]]
 
     def microseconds(self, question: Question, seconds: float) -> float:
         """Measure the processor time of one call, over that many seconds of it."""
-        (answer,) = self._exchange([_line(question, seconds=seconds)])
+        (answer,) = self._exchange([_fields(question, seconds=seconds)])
         return float(answer["microseconds"])
 
-    def _exchange(self, lines: Sequence[bytes]) -> Iterator[dict[str, Any]]:
-        def write() -> None:
-            with suppress(BrokenPipeError):  # the reader below says that the program has ended
-                self._write(b"".join(lines))
-
-        writer = Thread(target=write)
+    def _exchange(self, several: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        self.start()
+        writer = Thread(target=self.tell, args=several)
         writer.start()
-        for _ in lines:
-            yield json.loads(self._read(), parse_int=_integer)
+        for _ in several:
+            yield self.hear(parse_int=_integer)
         writer.join()
 
 
@@ -48,7 +41,7 @@ def _integer(digits: str) -> float:
     return integer if -(2**63) <= integer < 2**64 else float(digits)
 
 
-def _line(question: Question, **extra: float) -> bytes:
+def _fields(question: Question, **extra: float) -> dict[str, Any]:
     fields = {
         "operation": question.operation,
         "scripts": [script.text for script in question.scripts],
@@ -58,7 +51,7 @@ def _line(question: Question, **extra: float) -> bytes:
         "items": question.items,
         **extra,
     }
-    return json.dumps({key: value for key, value in fields.items() if value is not None}).encode() + b"\n"
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _outcome(answer: dict[str, Any]) -> Outcome:

@@ -48,7 +48,7 @@ def problems(peer: Peer, bundle: Sequence[Bundled]) -> Iterator[str]:
         yield f"Karmada bundles {said}, and the README says something else"
     (bundled,) = [each for each in bundle if each.gvk == RAY_CLUSTER]
     questions = [Question(bundled.scripts.of(Operation.INTERPRET_COMPONENT), row.cluster) for row in rows()]
-    for machine, outcomes in (("Karmada", peer.ask(questions)), ("our machine", map(ours.ask, questions))):
+    for machine, outcomes in (("Karmada", peer.answers(questions)), ("our machine", map(ours.ask, questions))):
         for row, outcome in zip(rows(), outcomes, strict=True):
             yield from _contradiction(machine, row, outcome)
 

@@ -7,11 +7,9 @@ in all of its fields.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
-from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -27,6 +25,7 @@ from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.operations.left_out import resources_left_out
 from tests.catalogue.entries import entries, has_pods
 from tests.proofs.conformance.crds import sources
+from tests.proofs.conformance.reasons import Reasons
 
 _FOLDERS: Final = frozenset({"config", "doc", "docs", "example", "examples", "manifests", "sample", "samples"})
 _OPERATIONS: Final = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT, Operation.INTERPRET_DEPENDENCY)
@@ -38,33 +37,23 @@ _OF_CLAIMS: Final = frozenset(
 )
 """Fields below which resources are those of a claim."""
 _END: Final = re.compile(r"^---", re.MULTILINE)
-_REASONS: Final = Path(__file__).with_name("samples.yaml")
+REASONS: Final = Path(__file__).with_name("samples.yaml")
 
 
 @dataclass
 class Tally:
-    """What was asked; ``outcomes`` has what needs a reason, as a line of text."""
+    """What was asked, and what needs a reason."""
 
     crds: int = 0
     asked: Counter[str] = field(default_factory=Counter)
-    outcomes: Counter[str] = field(default_factory=Counter)
+    outcomes: Reasons = field(default_factory=lambda: Reasons(REASONS))
 
     def __str__(self) -> str:
-        reasons = Counter(reason for outcome in self.outcomes for reason in reasons_of(outcome))
-        lines = [
-            f"{self.asked.total()} samples of {len(self.asked)} kinds, {self.crds} CRDs",
-            f"{len(self.outcomes)} answers need a reason",
-        ]
-        return "\n".join([*lines, *(f"  {count} have one: {reason}" for reason, count in reasons.most_common())])
+        return f"{self.asked.total()} samples of {len(self.asked)} kinds, {self.crds} CRDs; {self.outcomes}"
 
     def failures(self) -> Iterator[str]:
         """Yield the outcomes without a reason, and the reasons without an outcome."""
-        for outcome in sorted(self.outcomes):
-            if not reasons_of(outcome):
-                yield f"{outcome}: repair it, or give the reason in {_REASONS.name}"
-        for pattern in _reasons():
-            if not any(fnmatchcase(outcome, pattern) for outcome in self.outcomes):
-                yield f"{pattern}: no sample is answered so, remove the reason from {_REASONS.name}"
+        yield from self.outcomes.failures()
         if not self.asked:
             yield "there are no samples"
 
@@ -77,7 +66,8 @@ def compare() -> Tally:
     for gvk, schema in _schemas(definitions):
         tally.crds += 1
         obj = {"spec": _filled(schema["properties"].get("spec"))}
-        tally.outcomes.update(f"{gvk.kind} CRD: {outcome}" for outcome in _unread(definitions[gvk], obj))
+        for outcome in _unread(definitions[gvk], obj):
+            tally.outcomes.count(f"{gvk.kind} CRD: {outcome}")
     # What a definition refers to is read as well.
     kinds = chain(definitions, *([reference.gvk for reference in each.references] for each in made))
     versions = "|".join(sorted({re.escape(gvk.api_version) for gvk in kinds}))
@@ -88,8 +78,8 @@ def compare() -> Tally:
         for name, sample in objects.items():
             if definition := definitions.get(GVK.of(sample)):
                 tally.asked[f"{definition.gvk.api_version} {definition.gvk.kind}"] += 1
-                about = f"{definition.gvk.kind} {name}"
-                tally.outcomes.update(f"{about}: {outcome}" for outcome in outcomes(definition, sample, known))
+                for outcome in outcomes(definition, sample, known):
+                    tally.outcomes.count(f"{definition.gvk.kind} {name}: {outcome}")
     return tally
 
 
@@ -153,14 +143,3 @@ def _objects(source: Path, pattern: re.Pattern[str]) -> Iterator[tuple[str, Obje
                 for each in read_documents(document, file.name) if pattern.search(document) else ():
                     if each.value.get("kind"):
                         yield f"{source.name.partition('@')[0]}/{place} {number}", each.value
-
-
-def reasons_of(outcome: str) -> list[str]:
-    """Return the reasons for an outcome."""
-    return [reason for pattern, reason in _reasons().items() if fnmatchcase(outcome, pattern)]
-
-
-@cache
-def _reasons() -> Mapping[str, str]:
-    (document,) = read_documents(_REASONS.read_text(encoding="utf-8"), _REASONS.name)
-    return {pattern: entry["reason"] for entry in document.value for pattern in entry["answers"]}

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 import yaml
 
@@ -7,7 +9,49 @@ from tests.proofs.conformance.catalogue import Pair, complaints
 from tests.proofs.conformance.environment import environment_questions
 from tests.proofs.conformance.export_reasons import Reason, reasons as export_reasons
 from tests.proofs.conformance.known import reasons
+from tests.proofs.conformance.reasons import Reasons
 from tests.support.rows import rows
+
+_ENTRIES = """
+- {reason: no template, when: "lacks(.template, .items[]?.template)", outcomes: ["Job *: 0 pods"]}
+- {reason: it is filled in, outcomes: ["Job .spec.tasks[].*", "Set .spec.*"]}
+"""
+
+
+@rows(
+    ("outcome", "spec", "reason"),
+    [
+        pytest.param("Job Replica: 0 pods", {"template": {}}, "no template", id="an empty value is none"),
+        pytest.param("Job Replica: 0 pods", {"items": [{}, {"template": 1}]}, None, id="the condition does not hold"),
+        pytest.param("Job .spec.tasks[].name", {}, "it is filled in", id="a bracket is a bracket"),
+        pytest.param("A Job .spec.tasks[].name", {}, None, id="a pattern is about the whole"),
+    ],
+)
+def test_reason_is_that_of_pattern_and_condition(
+    outcome: str, spec: object, reason: str | None, reasons_file: Path
+) -> None:
+    row = Reasons(reasons_file).of(outcome, spec)
+    assert (row.reason if row else None) == reason
+
+
+@pytest.fixture
+def reasons_file(tmp_path: Path) -> Path:
+    file = tmp_path / "reasons.yaml"
+    file.write_text(_ENTRIES)
+    return file
+
+
+def test_outcome_and_reason_need_each_other(reasons_file: Path) -> None:
+    found = Reasons(reasons_file)
+    found.count("Job Replica: 0 pods", "long", {})
+    found.count("Job Replica: 0 pods", "a longer one", {"template": 1})
+    found.count("Job Replica: 0 pods", "short", {"template": 1})
+    unexplained, *unused = found.failures({"Job"})
+    assert unexplained.startswith("Job Replica: 0 pods, 2 times")
+    assert unexplained.endswith("short")
+    assert [line.partition(":")[0] for line in unused] == ["Job .spec.tasks[].*"]
+    assert len([*found.failures()]) == 3
+
 
 HEALTH = ("ray.io/v1 RayCluster", "InterpretHealth")
 BECAUSE = {HEALTH: "because"}

@@ -1,11 +1,11 @@
-"""What of the answers about a sample needs a reason, and what a table of reasons has to hold."""
+"""What of the answers about a sample needs a reason."""
 
 import pytest
 
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from tests.catalogue.entries import PATHS, entry_of
-from tests.proofs.conformance.samples import Tally, outcomes, reasons_of
+from tests.proofs.conformance.samples import outcomes
 
 
 def _task_run(**spec: object) -> Object:
@@ -31,10 +31,3 @@ def test_outcomes_of_a_sample_are_what_needs_a_reason(sample: Object, needing: l
     definition = entry_of(path).definition
     assert definition
     assert list(outcomes(definition, sample, Known({}))) == needing
-
-
-def test_failures_of_a_tally_are_unexplained_outcomes_and_stale_reasons() -> None:
-    failures = list(Tally().failures())
-    assert any("remove the reason" in each for each in failures)
-    assert not reasons_of("TaskRun a.yaml 0: InterpretReplica has no pods")
-    assert reasons_of("BroadcastJob kruise/a.yaml 0: InterpretReplica has no pods")

@@ -2,68 +2,57 @@
 
 import json
 import os
-import shutil
-import subprocess
+from functools import cache
 from pathlib import Path
+
+from tests.proofs.rig.toolchain import go
 
 _KARMADA = "github.com/karmada-io/karmada"
 _ARGO_CD = "github.com/argoproj/argo-cd/v3"
 _GITOPS_ENGINE = "github.com/argoproj/gitops-engine"
 _THIRDPARTY = "pkg/resourceinterpreter/default/thirdparty"
-_PROGRAM = Path(__file__).parent / "karmada"
-_GOJQ = Path(__file__).parent / "gojq"
-_GITOPS = Path(__file__).parent / "gitops"
-_CRDS = Path(__file__).parent / "crds"
-_GO = {"GOFLAGS": "-mod=readonly -trimpath -buildvcs=false", "CGO_ENABLED": "0", "GOWORK": "off"}
-
-
-class ToolchainError(Exception):
-    """Go is there but does not do what it is asked."""
-
-
-def has_go() -> bool:
-    """Whether there is a Go toolchain."""
-    return shutil.which("go") is not None
+_HERE = Path(__file__).parent
+_FLAGS = "-mod=readonly -trimpath -buildvcs=false"
 
 
 def karmada_source() -> tuple[str, Path]:
     """Return the version of Karmada that the program's go.mod pins, and the folder of its source."""
-    return _source(_PROGRAM, _KARMADA)
+    return source(_HERE / "karmada", _KARMADA)
 
 
 def argocd_source() -> tuple[str, Path]:
     """Return the version and the folder of Argo CD, as `karmada_source`."""
-    return _source(_GITOPS, _ARGO_CD)
+    return source(_HERE / "gitops", _ARGO_CD)
 
 
 def engine_source() -> tuple[str, Path]:
     """Return the version and the folder of Argo CD's gitops-engine."""
-    return _source(_GITOPS, _GITOPS_ENGINE)
+    return source(_HERE / "gitops", _GITOPS_ENGINE)
 
 
 def build_program() -> Path:
     """Build the program that answers as Karmada does; Go's own cache makes the second time fast."""
-    return _build(_PROGRAM, "karmada-luavm")
+    return built(_HERE / "karmada", "karmada-luavm")
 
 
 def build_thirdparty() -> Path:
     """Build Karmada's own test of its third-party interpreters."""
-    return _build(_PROGRAM, "karmada-thirdparty", "test", "-c", package=f"{_KARMADA}/{_THIRDPARTY}")
+    return built(_HERE / "karmada", "karmada-thirdparty", "test", "-c", package=f"{_KARMADA}/{_THIRDPARTY}")
 
 
 def build_gojq() -> Path:
     """Build the program that answers as gojq does."""
-    return _build(_GOJQ, "gojq")
+    return built(_HERE / "gojq", "gojq")
 
 
 def build_gitops() -> Path:
     """Build the program that judges as Argo CD, kubectl and Flux do: the first time takes minutes."""
-    return _build(_GITOPS, "gitops")
+    return built(_HERE / "gitops", "gitops")
 
 
 def build_crds() -> Path:
     """Build the program that validates statuses as an API server does."""
-    return _build(_CRDS, "crds")
+    return built(_HERE / "crds", "crds")
 
 
 def cache_folder() -> Path:
@@ -74,21 +63,17 @@ def cache_folder() -> Path:
     return folder
 
 
-def _source(program: Path, module: str) -> tuple[str, Path]:
-    found: dict[str, str] = json.loads(_go(program, "mod", "download", "-json", module))
+@cache
+def source(module: Path, required: str) -> tuple[str, Path]:
+    """Return the version of a module that another one requires, and the folder of its source. Raises BuildError."""
+    found: dict[str, str] = json.loads(go("mod", "download", "-json", required, within=module, GOFLAGS=_FLAGS))
     return found["Version"], Path(found["Dir"])
 
 
-def _build(source: Path, name: str, *command: str, package: str = ".") -> Path:
+@cache
+def built(module: Path, name: str, *command: str, package: str = ".") -> Path:
+    """Build a package of a module, and return the program. Raises BuildError."""
     program = cache_folder() / name
-    _go(source, *(command or ("build",)), "-ldflags", "-s -w", "-o", str(program), package)
+    arguments = (*(command or ("build",)), "-ldflags", "-s -w", "-o", str(program), package)
+    go(*arguments, within=module, GOFLAGS=_FLAGS)
     return program
-
-
-def _go(source: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        ["go", *arguments], cwd=source, env=os.environ | _GO, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise ToolchainError(f"go {' '.join(arguments)} failed:\n{done.stderr[-2000:]}")
-    return done.stdout

@@ -2,22 +2,20 @@
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
-
-import yaml
 
 from docs.tools.upstreams import upstreams, written_from
 from tests.catalogue.entries import Entry, entries
 from tests.catalogue.tables import table_of
+from tests.proofs.conformance.reasons import Reasons
 from tests.proofs.drift.comparison import Row, crd_of, differences
 from tests.proofs.drift.sources import Checkout, clone, newest, sources_of
 from tests.proofs.drift.words import new_words
 from tests.proofs.rig.toolchain import BuildError
 
-_REASONS: Final = Path(__file__).with_name("reasons.yaml")
+REASONS: Final = Path(__file__).with_name("reasons.yaml")
 
 
 def main() -> int:
@@ -32,7 +30,7 @@ def main() -> int:
         for upstream in upstreams().values():
             if upstream.crds:
                 clone(upstream, options.folder)
-    reasons = read_reasons()
+    reasons = Reasons(REASONS)
     notes: list[str] = []
     rows: list[Row] = []
     for entry in entries():
@@ -43,7 +41,7 @@ def main() -> int:
             except BuildError as error:
                 notes.append(f"{entry.definition.gvk}: {error}")
     rows = sorted(set(rows))
-    unexplained = sum(reason_of(row, reasons) is None for row in rows)
+    unexplained = sum(reasons.of(str(row)) is None for row in rows)
     listed = (f"- {note}" for note in dict.fromkeys(notes))
     tally = f"{len(rows)} differences, {unexplained} without a reason"
     sys.stdout.write("\n".join([*table(rows, reasons), "", *listed, "", tally, ""]))
@@ -88,23 +86,13 @@ def _word_rows(entry: Entry, folder: Path | None, *, is_main: bool) -> Iterator[
         yield Row(f"{gvk.api_version} {gvk.kind}", f"{upstream.name} {version} → {latest}", difference)
 
 
-def read_reasons() -> Mapping[str, str]:
-    """Return the reasons by the patterns of rows."""
-    entries = yaml.safe_load(_REASONS.read_text(encoding="utf-8"))
-    return {pattern: entry["reason"] for entry in entries for pattern in entry["rows"]}
-
-
-def reason_of(row: Row, reasons: Mapping[str, str]) -> str | None:
-    """Return the reason why a row needs no change of the definition."""
-    return next((reason for pattern, reason in reasons.items() if fnmatchcase(str(row), pattern)), None)
-
-
-def table(rows: list[Row], reasons: Mapping[str, str]) -> Iterator[str]:
+def table(rows: list[Row], reasons: Reasons) -> Iterator[str]:
     """Yield the lines of a table in Markdown."""
     yield "| kind | project | difference | reason |"
     yield "|---|---|---|---|"
     for row in rows:
-        cells = (row.kind, row.releases, row.difference, reason_of(row, reasons) or "**none**")
+        known = reasons.of(str(row))
+        cells = (row.kind, row.releases, row.difference, known.reason if known else "**none**")
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,8 @@ from docs.tools.upstreams import Upstream
 from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from tests.catalogue.entries import entries
-from tests.proofs.drift.__main__ import read_reasons, reason_of, table
+from tests.proofs.conformance.reasons import Reasons
+from tests.proofs.drift.__main__ import REASONS, table
 from tests.proofs.drift.comparison import Row, crd_of, differences
 from tests.proofs.drift.words import new_words
 
@@ -106,21 +108,20 @@ def test_crd_is_found_among_templates(version: str, is_there: bool) -> None:
     assert (crd_of(upstream, [Store(v1=text)], version, _GVK) is not None) is is_there
 
 
-def test_table_has_reason_of_row() -> None:
+def test_table_has_reason_of_row(tmp_path: Path) -> None:
     row = Row("a/v1 Kind", "Project v1 → v2", ".a | .b is another part")
-    reasons = {"a/v1 Kind, Project * → v2: *.a*": "it is not a count"}
-    assert reason_of(row, reasons) == "it is not a count"
-    *_, line = table([row], reasons)
+    file = tmp_path / "reasons.yaml"
+    file.write_text("- {reason: it is not a count, outcomes: ['a/v1 Kind, Project * → v2: *.a*']}", encoding="utf-8")
+    *_, line = table([row], Reasons(file))
     assert line == r"| a/v1 Kind | Project v1 → v2 | .a \| .b is another part | it is not a count |"
 
 
-def test_reasons_are_sentences_about_kinds_of_the_catalogue() -> None:
+def test_reasons_are_about_kinds_of_the_catalogue() -> None:
     kinds = {
         f"{entry.definition.gvk.api_version} {entry.definition.gvk.kind}" for entry in entries() if entry.definition
     }
-    for pattern, reason in read_reasons().items():
-        assert any(fnmatchcase(kind, pattern.partition(", ")[0]) for kind in kinds)
-        assert reason
+    for row in Reasons(REASONS).rows:
+        assert any(fnmatchcase(kind, row.pattern.partition(", ")[0]) for kind in kinds)
 
 
 def test_words_of_a_newer_source_need_answers() -> None:

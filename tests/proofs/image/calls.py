@@ -1,7 +1,6 @@
 """Calls to a server in the image, and what this checkout answers to the same ones."""
 
 import http.client
-import json
 import ssl
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +14,7 @@ from karta_interpreter.engine.suites.suite import Case, find_suites, load_suite
 from karta_interpreter.webhook.wire import decode, encode_failure, encode_results
 from tests.proofs.image.building import ROOT
 from tests.support.waiting import HANG
+from tests.webhook.process.conversations import spoken
 
 
 def cases() -> list[Case]:
@@ -37,38 +37,6 @@ def _revising_components(case: Case) -> Case:
     components = TargetComponent.several(case.expected.get("components", []), "components")
     more = [TargetComponent(name, replicas + 1) for name, replicas in components]
     return replace(case, call=structs.replace(case.call, operation=Operation.REVISE_COMPONENTS, components=more))
-
-
-def body_of(case: Case) -> bytes:
-    """Return the body of Karmada's request."""
-    call = case.call
-    group, _, version = str(call.object["apiVersion"]).rpartition("/")
-    metadata = call.object.get("metadata")
-    named = metadata if isinstance(metadata, dict) else {}
-    items = [
-        {
-            "clusterName": item.cluster,
-            "status": item.status,
-            "applied": item.applied,
-            "appliedMessage": item.message,
-            "health": item.health,
-        }
-        for item in call.items
-    ]
-    request = {
-        "uid": f"{case.source}:{case.line}",
-        "kind": {"group": group, "version": version, "kind": call.object["kind"]},
-        "name": named.get("name", ""),
-        "namespace": named.get("namespace", ""),
-        "operation": call.operation,
-        "object": call.object,
-        **({"observedObject": call.observed} if call.observed is not None else {}),
-        **({"replicas": call.replicas} if call.replicas is not None else {}),
-        **({"components": [part._asdict() for part in call.components]} if call.components is not None else {}),
-        **({"aggregatedStatus": items} if items else {}),
-    }
-    context = {"apiVersion": "config.karmada.io/v1alpha1", "kind": "ResourceInterpreterContext", "request": request}
-    return json.dumps(context).encode()
 
 
 def expected(body: bytes) -> bytes:
@@ -108,5 +76,5 @@ class Caller:
 def pairs(several: list[Case]) -> Iterator[tuple[Case, bytes, bytes]]:
     """Yield the body of each request and what is expected of it."""
     for case in several:
-        body = body_of(case)
+        body = spoken(case.call)
         yield case, body, expected(body)

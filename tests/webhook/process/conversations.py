@@ -81,6 +81,7 @@ def request_of(call: Call) -> dict[str, Any]:
         "object": obj,
         **({"observedObject": call.observed} if call.observed is not None else {}),
         "replicas": call.replicas or 0,
+        **({"components": [part._asdict() for part in call.components]} if call.components is not None else {}),
         **({"aggregatedStatus": [item.to_json() for item in call.items]} if call.items else {}),
     }
 

@@ -1,17 +1,15 @@
 """No valid object is refused, and none is counted as nothing: objects made from the schemas of the CRDs are answered.
 
 Karmada makes no binding after an error of InterpretReplica, sends no update after one of Retain, and gives the whole of
-a workload without pods to every cluster. Each error and each 0 has a row with its reason by the controller's source.
+a workload without pods to every cluster. expected.yaml has the reason of each error and 0 by the controller's source.
 
-What a template sets goes out, and what it drops does not come back from the member. Each field that Retain keeps all
-the same has a row with the reason, too.
+What a template sets goes out, and what it drops does not come back from the member. kept.yaml has the fields that
+Retain keeps all the same.
 """
 
 import json
 import random
 import re
-import subprocess
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,11 +22,12 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from tests.catalogue.entries import Entry, entries, has_pods
 from tests.catalogue.knowledge import knowing
-from tests.proofs.conformance.crds.expected import EXPECTED
-from tests.proofs.conformance.crds.kept import KEPT
 from tests.proofs.conformance.crds.objects import optional, smallest, with_field
 from tests.proofs.conformance.crds.references import crds_of
+from tests.proofs.conformance.crds.validator import validated
+from tests.proofs.conformance.reasons import Reasons
 
+_FOLDER = Path(__file__).parent
 _MOST_FIELDS = 300
 _PAIRS = 100
 _LEAST = "required fields"
@@ -37,29 +36,23 @@ _COUNTS = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT)
 
 @dataclass
 class Tally:
-    """What was asked: ``wrong`` has an example for each kind, operation and outcome that no row explains."""
+    """What was asked, and what needs a reason."""
 
     kinds: int = 0
     asked: int = 0
     exchanged: int = 0
     invalid: int = 0
-    explained: Counter[str] = field(default_factory=Counter)
-    wrong: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
+    wrong: Reasons = field(default_factory=lambda: Reasons(_FOLDER / "expected.yaml"))
+    kept: Reasons = field(default_factory=lambda: Reasons(_FOLDER / "kept.yaml"))
 
     def __str__(self) -> str:
-        rows = "\n".join(f"  {count} {row}" for row, count in self.explained.most_common())
-        return (
-            f"{self.asked} made objects of {self.kinds} kinds are answered, {self.exchanged} updates of them retained, "
-            f"{self.invalid} left out as not valid, "
-            f"{sum(map(len, self.wrong.values()))} unexplained\n{rows}"
-        )
+        answered = f"{self.asked} made objects of {self.kinds} kinds are answered, {self.invalid} left out as not valid"
+        return f"{answered}; {self.wrong}\n{self.exchanged} updates of them retained; fields kept: {self.kept}"
 
     def failures(self) -> Iterator[str]:
         """Yield each unexplained outcome with its shortest example, and rows that explain nothing."""
-        for (kind, operation, outcome), examples in self.wrong.items():
-            yield f"{kind}, {operation}: {outcome}, {len(examples)} times, with {min(examples, key=len)[:600]}"
-        rows = (*(row.text for row in EXPECTED), *(row.text for row in KEPT))
-        yield from (f"the row explains nothing: {row}" for row in rows if row not in self.explained)
+        yield from self.wrong.failures()
+        yield from self.kept.failures()
         if not self.kinds:
             yield "no object was made"
 
@@ -139,10 +132,8 @@ def _specs(schema: Object, least: JSON, seed: str) -> list[tuple[JSON, str]]:
 
 def _valid(program: Path, files: Iterable[Path], made: Sequence[_Made], tally: Tally) -> Iterator[tuple[_Made, Object]]:
     """Yield what an API server stores, with its defaults."""
-    lines = "".join(json.dumps({**each.definition.gvk.type_meta, "spec": each.spec}) + "\n" for each in made)
-    command = [str(program), *map(str, files)]
-    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
-    for each, answer in zip(made, map(json.loads, done.stdout.splitlines()), strict=True):
+    objects = ({**each.definition.gvk.type_meta, "spec": each.spec} for each in made)
+    for each, answer in zip(made, validated(program, files, objects), strict=True):
         if answer is None or answer["refused"]:
             tally.invalid += 1
         else:
@@ -155,12 +146,7 @@ def _ask(made: _Made, spec: Object, tally: Tally) -> None:
     tally.asked += 1
     for operation in (*_COUNTS, Operation.INTERPRET_DEPENDENCY, Operation.RETAIN):
         if definition.answers(operation) and (outcome := _outcome(definition, operation, obj)):
-            row = next((row for row in EXPECTED if row.explains(gvk.kind, operation, outcome, spec)), None)
-            if row:
-                tally.explained[row.text] += 1
-            else:
-                example = f"{made.why}: {json.dumps(spec)}"
-                tally.wrong.setdefault((str(gvk), operation, outcome), []).append(example)
+            tally.wrong.count(f"{gvk.kind} {operation}: {outcome}", f"{gvk}: {made.why}: {json.dumps(spec)}", spec)
 
 
 def _exchange(made: _Made, less: Object, more: Object, tally: Tally) -> None:
@@ -171,16 +157,11 @@ def _exchange(made: _Made, less: Object, more: Object, tally: Tally) -> None:
         try:
             retained = interpret(knowing(made.definition, desired), call)["retained"]
         except InterpretationError as error:
-            tally.wrong.setdefault((str(made.definition.gvk), Operation.RETAIN, str(error)), []).append(made.why)
+            tally.wrong.count(f"{made.definition.gvk.kind} {Operation.RETAIN}: {error}", made.why)
             continue
         tally.exchanged += 1
         for name in {name for name, _ in {*_leaves(template)} ^ {*_leaves(retained["spec"])}}:
-            row = next((row for row in KEPT if row.explains(made.definition.gvk.kind, name)), None)
-            if row:
-                tally.explained[row.text] += 1
-            else:
-                outcome = (str(made.definition.gvk), Operation.RETAIN, f"{name} is not the template's")
-                tally.wrong.setdefault(outcome, []).append(f"{made.why}: {json.dumps(template)}")
+            tally.kept.count(f"{made.definition.gvk.kind} {name}.", f"{made.why}: {json.dumps(template)}")
 
 
 def _leaves(value: JSON, name: str = ".spec") -> Iterator[tuple[str, str]]:

@@ -6,7 +6,6 @@ together: one cluster, two, three, one of them silent; and each result is the st
 """
 
 import json
-import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from tests.catalogue.entries import Entry, entries
 from tests.catalogue.knowledge import knowing
 from tests.proofs.conformance.bundle import Bundled
 from tests.proofs.conformance.crds.sources import BUILT_IN, reasons_without_crd
+from tests.proofs.conformance.crds.validator import validated
 from tests.proofs.conformance.mutation import mutate
 
 _OPERATION = Operation.AGGREGATE_STATUS
@@ -86,19 +86,15 @@ class Validator:
     """Asks an API server's validation, each status once."""
 
     def __init__(self, program: Path, crds: Sequence[Path]) -> None:
-        self._command = [str(program), *map(str, crds)]
+        self._program, self._crds = program, crds
         self._answers: dict[Asked, Mapping[str, list[str] | None] | None] = {}
 
     def ask(self, asked: Iterable[Asked]) -> None:
         """Validate statuses."""
         new = [each for each in dict.fromkeys(asked) if each not in self._answers]
-        lines = []
-        for kind, status in new:
-            api_version, _, name = kind.partition(" ")
-            about = json.dumps({"apiVersion": api_version, "kind": name})
-            lines.append(f'{about[:-1]}, "status": {status}}}\n')
-        done = subprocess.run(self._command, input="".join(lines), capture_output=True, text=True, check=True)
-        self._answers.update(zip(new, map(json.loads, done.stdout.splitlines()), strict=True))
+        kinds = [dict(zip(("apiVersion", "kind"), kind.split(" "), strict=True)) for kind, _ in new]
+        objects = (kind | {"status": json.loads(status)} for kind, (_, status) in zip(kinds, new, strict=True))
+        self._answers.update(zip(new, validated(self._program, self._crds, objects), strict=True))
 
     def knows(self, kind: str) -> bool:
         """Return whether there is a CRD of a kind, of which an empty status was asked."""

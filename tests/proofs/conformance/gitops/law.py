@@ -9,17 +9,17 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
-from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.values import Object
 from tests.catalogue.entries import entries
 from tests.proofs.conformance.gitops.aggregates import Aggregate, aggregates
+from tests.proofs.conformance.reasons import Reasons
 
 GOOD = {"argocd": "Healthy", "kubectl": "done", "kstatus": "Current"}
 """The verdict of each tool that lets a pipeline go on."""
 
+REASONS = Path(__file__).with_name("known.yaml")
 _UNJUDGED = {"", "error"}
 _LONGEST = 600
 
@@ -28,11 +28,11 @@ Verdicts = Mapping[str, str]
 
 @dataclass
 class Tally:
-    """What came of comparing verdicts; ``differences`` has the aggregates by what is different."""
+    """What came of comparing verdicts."""
 
     asked: Counter[str] = field(default_factory=Counter)
     kinds: dict[str, set[str]] = field(default_factory=dict)
-    differences: dict[str, list[Aggregate]] = field(default_factory=dict)
+    differences: Reasons = field(default_factory=lambda: Reasons(REASONS))
 
     def judge(self, aggregate: Aggregate, members: Sequence[Verdicts], template: Verdicts) -> None:
         """Compare the verdicts of each tool on the members and on their template."""
@@ -44,24 +44,15 @@ class Tally:
                 if not agree(parts, template[tool], good):
                     seen = f"{' + '.join(parts)} -> {template[tool]}"
                     about = f"{aggregate.kind} {tool} {aggregate.placement}: {seen}"
-                    self.differences.setdefault(about, []).append(aggregate)
+                    self.differences.count(about, _example(aggregate))
 
     def __str__(self) -> str:
         lines = [f"{tool}: {count} verdicts on {len(self.kinds[tool])} kinds" for tool, count in self.asked.items()]
-        known: Counter[str] = Counter()
-        for about in self.differences.keys() & reasons().keys():
-            known[reasons()[about]] += len(self.differences[about])
-        return "\n".join(
-            [*lines, *(f"  {count} differ for a reason: {reason}" for reason, count in known.most_common())]
-        )
+        return "\n".join([*lines, str(self.differences)])
 
     def failures(self) -> Iterator[str]:
         """Yield the differences without a reason, each with an example, and the reasons that nothing needs any more."""
-        for about, found in sorted(self.differences.items()):
-            if about not in reasons():
-                yield f"{about}, {len(found)} times\n{_example(found[0])}"
-        for about in sorted(reasons().keys() - self.differences.keys()):
-            yield f"{about}: is not so any more, remove its reason from known.yaml"
+        return self.differences.failures()
 
 
 def compare(program: Path) -> Tally:
@@ -84,14 +75,6 @@ def agree(members: Sequence[str], template: str, good: str) -> bool:
     [True, False]
     """
     return template == members[0] if len(set(members)) == 1 else template != good
-
-
-@cache
-def reasons() -> Mapping[str, str]:
-    """Return the reason for each known difference."""
-    file = Path(__file__).parent / "known.yaml"
-    (document,) = read_documents(file.read_text(encoding="utf-8"), file.name)
-    return {about: entry["reason"] for entry in document.value for about in entry["differences"]}
 
 
 def _objects(aggregate: Aggregate) -> Iterator[Object]:

@@ -8,9 +8,8 @@ tables, so it comes to the same health, or ``tables.yaml`` has the reason.
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,8 +18,9 @@ import yaml
 from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.export.argocd_health import argocd_health
 from tests.proofs.conformance.gitops.health import ask, kinds
+from tests.proofs.conformance.reasons import Reasons
 
-_REASONS = Path(__file__).with_suffix(".yaml")
+REASONS = Path(__file__).with_suffix(".yaml")
 _ENGINE_ROW = re.compile(r'assertAppHealth\(t, "([^"]+)", HealthStatus(\w+)\)')
 
 
@@ -37,22 +37,16 @@ class Tally:
     """The rows that were compared by kind, and those that differ: ``NAME: HEALTH -> HEALTH``."""
 
     rows: Counter[str] = field(default_factory=Counter)
-    differences: dict[str, str] = field(default_factory=dict)
+    differences: Reasons = field(default_factory=lambda: Reasons(REASONS))
 
     def __str__(self) -> str:
-        known: Counter[str] = Counter(reasons()[about] for about in self.differences.keys() & reasons().keys())
-        lines = [f"{len(self.rows)} kinds, {self.rows.total()} rows, {len(self.differences)} differ"]
-        return "\n".join([*lines, *(f"  {number} for a reason: {reason}" for reason, number in known.most_common())])
+        return f"{len(self.rows)} kinds, {self.rows.total()} rows; {self.differences}"
 
     def failures(self) -> Iterator[str]:
         """Yield the differences without a reason, and the reasons that nothing needs any more."""
         if not self.rows:
             yield "no row of Argo CD's tables is about a kind of the catalogue: nothing was compared"
-        for about, message in self.differences.items():
-            if about not in reasons():
-                yield f"{about}, {message}"
-        for about in sorted(reasons().keys() - self.differences.keys()):
-            yield f"{about}: is not so any more, remove its reason from {_REASONS.name}"
+        yield from self.differences.failures()
 
 
 def compare(program: Path, argocd: Path, engine: Path) -> Tally:
@@ -68,9 +62,8 @@ def compare(program: Path, argocd: Path, engine: Path) -> Tally:
     for (row, _), answer in zip(asked, ask(program, lines), strict=True):
         tally.rows[" ".join(GVK.of(row.object)[::2])] += 1
         if (health := answer.get("status", "error")) != row.health:
-            tally.differences[f"{row.name}: {row.health} -> {health}"] = answer.get("message") or answer.get(
-                "error", ""
-            )
+            message = answer.get("message") or answer.get("error", "")
+            tally.differences.count(f"{row.name}: {row.health} -> {health}", message)
     return tally
 
 
@@ -92,12 +85,6 @@ def _engine(engine: Path, wanted: Container[tuple[str, str]]) -> Iterator[Row]:
         row = Row(f"gitops-engine/{Path(path).name}", _document(folder / path), health)
         if GVK.of(row.object)[::2] in wanted:
             yield row
-
-
-@cache
-def reasons() -> Mapping[str, str]:
-    """Return the reason for each known difference."""
-    return {about: entry["reason"] for entry in _document(_REASONS) for about in entry["differences"]}
 
 
 def _is_deleted(obj: Object) -> bool:

@@ -1,7 +1,6 @@
 from pathlib import Path
 
 from tests.proofs.conformance.gitops.built_in import judged_kinds
-from tests.proofs.conformance.gitops.tables import Tally, reasons
 
 _ENGINE = """
 func GetHealthCheckFunc(gvk schema.GroupVersionKind) func(obj *unstructured.Unstructured) (*HealthStatus, error) {
@@ -41,15 +40,3 @@ def test_kinds_of_argocd_are_those_of_its_scripts_and_of_its_engine(tmp_path: Pa
         ("argoproj.io", "Workflow"),
         ("", "Pod"),
     }
-
-
-def test_difference_and_reason_need_each_other() -> None:
-    known, *others = reasons()
-    tally = Tally()
-    tally.rows["apps Deployment"] = 1
-    tally.differences = {known: "", "gitops-engine/new.yaml: Degraded -> Healthy": "Running"}
-
-    first, *stale = tally.failures()
-
-    assert first == "gitops-engine/new.yaml: Degraded -> Healthy, Running"
-    assert stale == [f"{about}: is not so any more, remove its reason from tables.yaml" for about in sorted(others)]

@@ -1,12 +1,10 @@
 """gojq itself, asked over pipes."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from karta_interpreter.base.k8s.values import JSON
-from tests.proofs.conformance.piped import Piped
+from tests.proofs.benchmarks.program import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +26,12 @@ class Reading:
     descends: bool
 
 
-class Gojq(Piped):
+class Gojq(Program):
     """The running program."""
-
-    name = "gojq"
 
     def run(self, programs: Sequence[str], value: JSON) -> list[Outcome]:
         """What each program gives for the same input."""
-        answers = self._ask({"programs": programs, "input": value}).get("outcomes", ())
+        answers = self.ask(programs=programs, input=value).get("outcomes", ())
         return [
             Outcome(None, error=answer["error"]) if "error" in answer else Outcome(answer["outputs"] or ())
             for answer in answers
@@ -51,10 +47,5 @@ class Gojq(Piped):
                 frozenset(answer["operators"] or ()),
                 answer["descends"],
             )
-            for answer in self._ask({"texts": texts}).get("readings", ())
+            for answer in self.ask(texts=texts).get("readings", ())
         ]
-
-    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        self._write(json.dumps(question).encode() + b"\n")
-        answer: dict[str, Any] = json.loads(self._read())
-        return answer

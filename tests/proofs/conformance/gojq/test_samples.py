@@ -1,15 +1,12 @@
 from copy import deepcopy
 from itertools import islice
 
-import pytest
-
 from karta_interpreter.definitions.karta.expression_text import PodQuery
-from tests.proofs.conformance.gojq.asking import FAILED, same
+from tests.proofs.conformance.gojq.asking import FAILED
 from tests.proofs.conformance.gojq.readings import Reading
 from tests.proofs.conformance.gojq.samples import Sample, pod_queries, queries
 from tests.proofs.conformance.gojq.tally import Question, Tally
 from tests.proofs.conformance.gojq.texts import changed, words
-from tests.support.rows import rows
 
 MADE_UP = list(Sample.made_up())
 ORCHESTRA, GUILD = (next(each for each in MADE_UP if each.karta.name == name) for name in ("orchestra", "guild"))
@@ -51,20 +48,6 @@ def test_changed_expressions_are_made_of_the_words_of_the_old_ones() -> None:
 def _all(sample: Sample) -> list[PodQuery]:
     workload = next(sample.workloads(0))
     return [*(PodQuery(query.text) for query in queries(workload)), *pod_queries(workload)]
-
-
-@rows(
-    ("one", "other", "expected"),
-    [
-        pytest.param(1, 1.0, True, id="a whole number is one, however it is written"),
-        pytest.param(2**53, 2**53 + 1, True, id="numbers are doubles"),
-        pytest.param([True], [1], False, id="true is not a number"),
-        pytest.param({"a": None}, {}, False, id="null is not nothing"),
-        pytest.param("1", 1, False, id="a text is not a number"),
-    ],
-)
-def test_when_answers_are_the_same(one: object, other: object, expected: bool) -> None:
-    assert same(one, other) is expected
 
 
 def test_difference_needs_a_reason() -> None:

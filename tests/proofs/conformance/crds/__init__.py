@@ -1,1 +1,0 @@
-"""Aggregated statuses are valid for the CRDs of their kinds, as API servers validate updates of a status."""
