@@ -1,21 +1,17 @@
 """Accounts of an API server, and their rights."""
 
-from tests.proofs.rig.api import Api, Object
+from tests.proofs.rig.api import Api, Object, named
 
 _RBAC = "rbac.authorization.k8s.io"
 
 
 def account(api: Api, name: str) -> tuple[Object, str]:
     """Make a ServiceAccount; return it as a subject, and a token of it."""
-    api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": "default"}})
-    path = f"/api/v1/namespaces/default/serviceaccounts/{name}/token"
-    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
-    token: str = api.request("POST", path, request)["status"]["token"]
-    return {"kind": "ServiceAccount", "namespace": "default", "name": name}, token
+    api.apply(named("v1", "ServiceAccount", name, "default"))
+    return {"kind": "ServiceAccount", "namespace": "default", "name": name}, api.token(name, "default")
 
 
 def role(name: str, *rules: Object) -> Object:
-    """Return a ClusterRole."""
     return {"apiVersion": f"{_RBAC}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": [*rules]}
 
 

@@ -18,10 +18,11 @@ from tests.proofs.rig.binaries import build, build_core, chosen
 from tests.proofs.rig.installation import install
 from tests.proofs.rig.interpreter import Interpreter
 from tests.proofs.rig.karmada import serves
-from tests.proofs.rig.kubeconfig import kubeconfig
+from tests.proofs.rig.kubeconfig import write_kubeconfig
 from tests.proofs.rig.ledger import Ledger
 from tests.proofs.rig.nodes import add_node
 from tests.proofs.rig.plane import ControlPlane
+from tests.proofs.rig.service import Service
 from tests.proofs.rig.toolchain import BuildError
 
 _HERE = Path(__file__).parent
@@ -67,11 +68,10 @@ def teach(plane: ControlPlane) -> None:
 @pytest.fixture(scope="session")
 def installed(plane: ControlPlane) -> Iterator[Installed]:
     """Our manifests and Kartas on the control plane; a table of all calls at the end."""
-    token = install(plane.karmada)
+    user = {"token": install(plane.karmada)}
     for karta in kartas():
         plane.karmada.apply(karta)
-    config = plane.folder / "interpreter.config"
-    config.write_text(kubeconfig(plane.karmada.port, plane.authority, {"token": token}), encoding="utf-8")
+    config = write_kubeconfig(plane.folder / "interpreter.config", plane.karmada.port, plane.authority, user)
     installed = Installed(plane, config, Ledger())
     yield installed
     say(f"\n{installed.ledger.table()}\n")
@@ -83,14 +83,18 @@ def installed(plane: ControlPlane) -> Iterator[Installed]:
 @pytest.fixture(scope="module")
 def interpreter(installed: Installed) -> Iterator[Interpreter]:
     """Our server, which takes its Kartas from the control plane and registers itself there."""
-    server = installed.serve()
-    installed.registered({"url": server.url})
-    yield server
-    installed.stop(server)
+    with installed.serving() as server:
+        yield server
+
+
+@pytest.fixture
+def front(plane: ControlPlane, tmp_path: Path) -> Iterator[Service]:
+    """A Service without endpoints."""
+    yield Service.start(plane.processes, tmp_path)
+    plane.processes.stop("service")
 
 
 @pytest.fixture(params=KINDS, ids=[kind.name for kind in KINDS])
 def kind(request: pytest.FixtureRequest) -> Kind:
-    """Each kind in turn."""
     param: Kind = request.param
     return param

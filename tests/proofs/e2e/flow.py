@@ -7,8 +7,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
-from tests.proofs.e2e.kinds import Counts, Kind, at, put
-from tests.proofs.rig.api import Api, ApiError, Object, until
+from tests.proofs.e2e.kinds import Counts, Kind
+from tests.proofs.rig.api import Api, ApiError, Object, named, until
+from tests.proofs.rig.places import at, put
 from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.policy import propagation
 
@@ -25,14 +26,24 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
+@dataclass(kw_only=True)
+class Story:
+    """What a test sees, and when."""
+
+    begun: float = field(default_factory=time.monotonic)
+
+    def saw(self, what: str) -> None:
+        """Print what was seen, and when."""
+        say(f"  +{time.monotonic() - self.begun:5.1f} s  {what}")
+
+
 @dataclass
-class Flow:
+class Flow(Story):
     """A workload on its way; ``template`` is as it was applied last."""
 
     plane: ControlPlane
     kind: Kind
     template: Object
-    begun: float = field(default_factory=time.monotonic)
 
     @classmethod
     def begin(cls, plane: ControlPlane, kind: Kind, template: Object, placement: Object) -> "Flow":
@@ -52,28 +63,19 @@ class Flow:
     def karmada(self) -> Api:
         return self.plane.karmada
 
-    def saw(self, what: str) -> None:
-        """Print what was seen, and when."""
-        say(f"  +{time.monotonic() - self.begun:5.1f} s  {what}")
-
     def apply(self, template: Object) -> None:
-        """Apply a changed template."""
         self.template = template
         self.karmada.apply(template)
 
     def place(self, placement: Object) -> None:
-        """Change the placement."""
         self.karmada.apply(propagation(self.template, placement))
 
     def dependencies(self) -> tuple[Object, ...]:
         """What the pod templates of every workload name."""
-        return (
-            _named("ConfigMap", f"{self.template['metadata']['name']}-settings"),
-            _named("Secret", f"{self.template['metadata']['name']}-token"),
-        )
+        settings, token = f"{self.name}-settings", f"{self.name}-token"
+        return named("v1", "ConfigMap", settings, "default"), named("v1", "Secret", token, "default")
 
     def binding(self) -> Object:
-        """Return the workload's ResourceBinding."""
         return self.karmada.find(self._binding()) or {"spec": {}, "status": {}}
 
     def scheduled(self, expected: Mapping[str, int]) -> Object:
@@ -140,7 +142,6 @@ class Flow:
         self.saw(f"health: {', '.join(f'{name} {health}' for name, health in expected.items())}")
 
     def status(self) -> Object:
-        """Return the status of the template."""
         return (self.karmada.find(self.template) or {}).get("status") or {}
 
     def status_other_than(self, before: Object) -> Object | None:
@@ -160,7 +161,6 @@ class Flow:
         return status
 
     def generation(self) -> int:
-        """Return the generation of the template."""
         generation: int = (self.karmada.find(self.template) or {})["metadata"]["generation"]
         return generation
 
@@ -172,7 +172,6 @@ class Flow:
         self.saw("the template is edited, and the members follow")
 
     def suspended(self, name: str) -> bool | None:
-        """Return the suspend switch of a member's object."""
         switch: bool | None = at(self.member(name), self.kind.suspend)
         return switch
 
@@ -223,8 +222,7 @@ class Flow:
 
     def _binding(self) -> Object:
         name = f"{self.name}-{self.kind.name.lower()}"
-        metadata = {"name": name, "namespace": "default"}
-        return {"apiVersion": "work.karmada.io/v1alpha2", "kind": "ResourceBinding", "metadata": metadata}
+        return named("work.karmada.io/v1alpha2", "ResourceBinding", name, "default")
 
 
 @contextmanager
@@ -254,10 +252,6 @@ def shows(actual: object, expected: object) -> bool:
     if isinstance(expected, list):
         return isinstance(actual, list) and all(any(shows(item, one) for item in actual) for one in expected)
     return actual == expected
-
-
-def _named(kind: str, name: str) -> Object:
-    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": "default"}}
 
 
 def _summary(spec: Object) -> str:

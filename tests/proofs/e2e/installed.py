@@ -1,12 +1,14 @@
 """Our product on a control plane: how servers are started there, and what they answered."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.proofs.e2e.flow import shows
 from tests.proofs.e2e.kinds import KINDS
-from tests.proofs.rig.api import Object, until
+from tests.proofs.rig.api import Object, named, until
 from tests.proofs.rig.interpreter import Interpreter, loopback_alias, serve
 from tests.proofs.rig.ledger import Ledger
 from tests.proofs.rig.plane import ControlPlane
@@ -14,11 +16,7 @@ from tests.proofs.rig.processes import free_port
 
 SERVICE = "karta-interpreter.karmada-system.svc"
 
-_REGISTRATION: Object = {
-    "apiVersion": "config.karmada.io/v1alpha1",
-    "kind": "ResourceInterpreterWebhookConfiguration",
-    "metadata": {"name": "karta-interpreter"},
-}
+_REGISTRATION = named("config.karmada.io/v1alpha1", "ResourceInterpreterWebhookConfiguration", "karta-interpreter")
 # Karmada has no sign of having seen a registration; its informers take some milliseconds.
 SETTLE = 3.0
 
@@ -32,6 +30,14 @@ class Installed:
     ledger: Ledger
     host: str = field(default_factory=loopback_alias)
     started: int = 0
+
+    @contextmanager
+    def serving(self, *options: str | Path) -> Iterator[Interpreter]:
+        """Have a server registered by its own URL during the block."""
+        server = self.serve(*options)
+        self.registered({"url": server.url})
+        yield server
+        self.stop(server)
 
     def serve(self, *options: str | Path, service: int = 0) -> Interpreter:
         """Start a server with a certificate of the rig's authority; ``options`` come last.
@@ -52,19 +58,10 @@ class Installed:
     def _serve(self, authority: Path | None, *options: str | Path, by_url: bool = True) -> Interpreter:
         self.started += 1
         address = self.host, free_port()
-        common: list[str | Path] = [
-            "--no-catalogue",
-            "--cluster",
-            "--register",
-            "--kubeconfig",
-            self.kubeconfig,
-            "--grace-period",
-            "1",
-        ]
-        if by_url:
-            common.append(f"--public-url=https://{address[0]}:{address[1]}")
+        common = ("--no-catalogue", "--cluster", "--register", "--kubeconfig", self.kubeconfig, "--grace-period", "1")
+        url = (f"--public-url=https://{address[0]}:{address[1]}",) if by_url else ()
         name = f"interpreter-{self.started}"
-        return serve(self.plane.processes, name, address, authority, *common, *options)
+        return serve(self.plane.processes, name, address, authority, *common, *url, *options)
 
     def stop(self, server: Interpreter) -> None:
         """Stop a server in order, and enter what it answered; no test has a controller that fights with Karmada."""

@@ -3,10 +3,11 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tests.proofs.e2e.flow import Flow
 from tests.proofs.rig.api import ApiError
+from tests.proofs.rig.background import background
 
 _PAUSE = 0.05
 
@@ -17,18 +18,17 @@ class Stream:
 
     flows: list[Flow]
     changes: int = 0
-    ended: threading.Event = field(default_factory=threading.Event)
 
-    def run(self) -> None:
-        """Change the workloads until it is ended."""
+    def run(self, ended: threading.Event) -> None:
         turn = 0
-        while not self.ended.is_set():
+        while not ended.is_set():
             turn += 1
             for flow in self.flows:
                 stage = flow.kind.stages[1 + turn % 2]
                 flow.apply(flow.kind.scaled(flow.template, stage.template))
                 self.changes += 1
                 self._report(flow)
+                ended.wait(_PAUSE)
 
     def _report(self, flow: Flow) -> None:
         for member in flow.plane.members:
@@ -37,17 +37,11 @@ class Stream:
                 self.changes += 1
             except (LookupError, ApiError):
                 pass  # the object is not there yet, or changes at this moment
-        self.ended.wait(_PAUSE)
 
 
 @contextmanager
 def streaming(*flows: Flow) -> Iterator[Stream]:
     """Keep the workloads changing until the end of the block."""
     stream = Stream(list(flows))
-    thread = threading.Thread(target=stream.run)
-    thread.start()
-    try:
+    with background(stream.run):
         yield stream
-    finally:
-        stream.ended.set()
-        thread.join()

@@ -3,14 +3,13 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate, repeat
 from operator import mul
-from pathlib import Path
 
 import pytest
 
-from tests.proofs.e2e.flow import flowing, say
+from tests.proofs.e2e.flow import Story, flowing
 from tests.proofs.e2e.installed import SERVICE, Installed
 from tests.proofs.e2e.kinds import kind_of
 from tests.proofs.e2e.stream import streaming
@@ -18,7 +17,6 @@ from tests.proofs.rig.api import Object, until
 from tests.proofs.rig.binaries import caller as caller_program
 from tests.proofs.rig.caller import Caller, calling
 from tests.proofs.rig.host import NAME, NAMESPACE, Host, Things, hosting, manifests
-from tests.proofs.rig.ledger import counted
 from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.policy import weighted
 from tests.proofs.rig.service import Service
@@ -42,18 +40,16 @@ _PATIENCE = 300.0
 
 
 @dataclass
-class Autoscaled:
+class Autoscaled(Story):
     """The installation whose pods come and go."""
 
     host: Host
     things: Things
     caller: Caller
-    begun: float = field(default_factory=time.monotonic)
     said: str = ""
 
     @property
     def autoscaler(self) -> Object:
-        """What the autoscaler says."""
         status: Object = (self.host.api.find(self.things["HorizontalPodAutoscaler"]) or {})["status"]
         return status
 
@@ -63,16 +59,7 @@ class Autoscaled:
         found = [metric.get("containerResource", {}).get("current", {}) for metric in metrics]
         return sum(one.get("averageUtilization", 0) for one in found)
 
-    def calls(self) -> dict[str, int]:
-        """How many calls each pod has answered."""
-        found = {}
-        for pod in self.host.pods:
-            pod.read()
-            found[pod.name] = sum(counted(pod.metrics).values())
-        return found
-
     def cpu(self) -> float:
-        """Seconds of CPU that the pods have used."""
         return sum(pod.usage.cpu for pod in self.host.pods)
 
     def cpu_per_call(self) -> float:
@@ -85,7 +72,6 @@ class Autoscaled:
         return cost
 
     def _answered(self, calls: int) -> None:
-        """Wait until there were that many more calls."""
         wanted = self.caller.last["calls"] + calls
         until(f"{calls} more calls", lambda: self.caller.last["calls"] >= wanted)
 
@@ -100,9 +86,6 @@ class Autoscaled:
         self._look()
         self.saw(what)
 
-    def saw(self, what: str) -> None:
-        say(f"  +{time.monotonic() - self.begun:5.1f} s  {what}")
-
     def _look(self) -> None:
         wanted = self.autoscaler["desiredReplicas"]
         ready = sum(pod.ready and not pod.stopping for pod in self.host.pods)
@@ -113,11 +96,9 @@ class Autoscaled:
 
 
 @pytest.fixture
-def host(plane: ControlPlane, installed: Installed, tmp_path: Path) -> Iterator[Host]:
-    front = Service.start(plane.processes, tmp_path)
+def host(plane: ControlPlane, installed: Installed, front: Service) -> Iterator[Host]:
     with hosting(plane, plane.members["member1"], installed.kubeconfig, front) as host:
         yield host
-    plane.processes.stop("service")
 
 
 @pytest.fixture
@@ -154,7 +135,7 @@ def test_pods_follow_the_load_and_no_call_fails(
         caller = stack.enter_context(calling(program, service, host.authority(), objects, _WORKERS))
         scaled = Autoscaled(host, things, caller)
         scaled.follow("the fewest pods are ready", lambda: host.is_ready(_FEWEST))
-        fewest = set(scaled.calls())
+        fewest = set(host.calls())
 
         cost = scaled.cpu_per_call()
         rate = _LOAD / cost
@@ -180,7 +161,7 @@ def test_pods_follow_the_load_and_no_call_fails(
         def new_pod_answers() -> bool:
             # Connections are few and long, and which pod gets one is a matter of chance. It may be gone before it does.
             is_too_much()
-            return any(count for name, count in scaled.calls().items() if name not in fewest)
+            return any(count for name, count in host.calls().items() if name not in fewest)
 
         scaled.follow("new pods answer", new_pod_answers)
         grown = len(host.pods)

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.proofs.e2e.accounts import account
 from tests.proofs.e2e.flow import say, shows
-from tests.proofs.rig.api import Object, at_rest, until
+from tests.proofs.rig.api import Object, at_rest, named, until
 from tests.proofs.rig.authority import Authority
 from tests.proofs.rig.interpreter import Interpreter, run, start
-from tests.proofs.rig.kubeconfig import administrator, kubeconfig
+from tests.proofs.rig.kubeconfig import write_kubeconfig
 from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.processes import free_port
 from tests.support.waiting import HANG
@@ -21,17 +22,8 @@ from tests.support.waiting import HANG
 _NAME = "bad-input"
 _HOST = "localhost"
 _KARTA = Path(__file__).parents[3] / "kartas" / "apps" / "v1" / "Deployment" / "karta.yaml"
-_REGISTRATION: Object = {
-    "apiVersion": "config.karmada.io/v1alpha1",
-    "kind": "ResourceInterpreterWebhookConfiguration",
-    "metadata": {"name": _NAME},
-}
-_SERVICE: Object = {
-    "apiVersion": "v1",
-    "kind": "Service",
-    "metadata": {"namespace": "karmada-system", "name": _NAME},
-    "spec": {"type": "ExternalName", "externalName": _HOST},
-}
+_REGISTRATION = named("config.karmada.io/v1alpha1", "ResourceInterpreterWebhookConfiguration", _NAME)
+_SERVICE = named("v1", "Service", _NAME, "karmada-system") | {"spec": {"type": "ExternalName", "externalName": _HOST}}
 _QUIET_SECONDS = 5.0
 _LIVES = [timedelta(seconds=seconds) for seconds in (8, 32, 128)]
 """How long a certificate lives that expires: on a busy machine the first may expire before the server is ready."""
@@ -43,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("installed")
 @pytest.fixture(scope="module")
 def administrators(plane: ControlPlane) -> Iterator[Path]:
     """A kubeconfig with all rights: the server's own may register under its usual name only."""
-    yield _kubeconfig(plane, "administrator", administrator(plane.authority))
+    yield _kubeconfig(plane, "administrator")
     plane.karmada.delete(_REGISTRATION)
 
 
@@ -64,41 +56,15 @@ def _serving(plane: ControlPlane, config: Path, *options: str | Path) -> Iterato
 
 
 def _kubeconfig(
-    plane: ControlPlane, name: str, user: Object, *, port: int = 0, authority: Authority | None = None
+    plane: ControlPlane, name: str, user: Object | None = None, *, port: int = 0, authority: Authority | None = None
 ) -> Path:
     file = plane.folder / f"{name}.config"
-    text = kubeconfig(port or plane.karmada.port, authority or plane.authority, user)
-    file.write_text(text, encoding="utf-8")
-    return file
+    return write_kubeconfig(file, port or plane.karmada.port, authority or plane.authority, user)
 
 
 def _without_rights(plane: ControlPlane) -> Path:
-    account: Object = {
-        "apiVersion": "v1",
-        "kind": "ServiceAccount",
-        "metadata": {"namespace": "default", "name": _NAME},
-    }
-    plane.karmada.apply(account)
-    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
-    path = f"/api/v1/namespaces/default/serviceaccounts/{_NAME}/token"
-    return _kubeconfig(plane, "no-rights", {"token": plane.karmada.request("POST", path, request)["status"]["token"]})
-
-
-def _of_a_cluster_that_is_no_karmada(plane: ControlPlane) -> Path:
-    port = plane.members["member1"].port
-    return _kubeconfig(plane, "no-karmada", administrator(plane.authority), port=port)
-
-
-def _with_a_token_that_has_ended(plane: ControlPlane) -> Path:
-    return _kubeconfig(plane, "ended", {"token": "of-yesterday"})
-
-
-def _with_another_ca(plane: ControlPlane) -> Path:
-    return _kubeconfig(plane, "another-ca", {"token": "any"}, authority=_stranger(plane))
-
-
-def _where_nothing_listens(plane: ControlPlane) -> Path:
-    return _kubeconfig(plane, "nowhere", {"token": "any"}, port=free_port())
+    _, token = account(plane.karmada, _NAME)
+    return _kubeconfig(plane, "no-rights", {"token": token})
 
 
 def _stranger(plane: ControlPlane) -> Authority:
@@ -136,7 +102,6 @@ def _registered(plane: ControlPlane, client: Object) -> None:
 
 
 def _asked(config: Path, *options: str | Path) -> str:
-    """What doctor says of its problems."""
     done = run("doctor", "--kubeconfig", config, "--name", _NAME, *options)
     say("".join(f"  {line}\n" for line in done.stdout.splitlines()))
     assert done.returncode == 1, "doctor has found a problem"
@@ -159,7 +124,7 @@ def _asked(config: Path, *options: str | Path) -> str:
             id="no RBAC",
         ),
         pytest.param(
-            _of_a_cluster_that_is_no_karmada,
+            lambda plane: _kubeconfig(plane, "no-karmada", port=plane.members["member1"].port),
             [
                 "kartas.run.ai: is the CRD installed there, and",
                 "has to be that of karmada-apiserver, not of the cluster",
@@ -168,19 +133,19 @@ def _asked(config: Path, *options: str | Path) -> str:
             id="no CRD: the kubeconfig of the wrong cluster",
         ),
         pytest.param(
-            _with_a_token_that_has_ended,
+            lambda plane: _kubeconfig(plane, "ended", {"token": "of-yesterday"}),
             ["definitions cannot be read", "cannot register: "],
             "renew the token or client certificate",
             id="credentials that have ended",
         ),
         pytest.param(
-            _with_another_ca,
+            lambda plane: _kubeconfig(plane, "another-ca", {"token": "any"}, authority=_stranger(plane)),
             ["definitions cannot be read", "put the CA that signed it into the kubeconfig"],
             "put the CA that signed it into the kubeconfig",
             id="the wrong CA",
         ),
         pytest.param(
-            _where_nothing_listens,
+            lambda plane: _kubeconfig(plane, "nowhere", {"token": "any"}, port=free_port()),
             ["definitions cannot be read", "connection refused, nothing listens there"],
             "connection refused, nothing listens there",
             id="the wrong address",

@@ -9,10 +9,10 @@ import yaml
 from tests.proofs.e2e.flow import say
 from tests.proofs.e2e.installed import Installed
 from tests.proofs.e2e.kartas import karta_files
-from tests.proofs.e2e.kinds import KINDS
-from tests.proofs.rig.api import Object, until
+from tests.proofs.e2e.kinds import KINDS, kind_of
+from tests.proofs.rig.api import named, until
 from tests.proofs.rig.interpreter import Interpreter, run
-from tests.proofs.rig.kubeconfig import administrator, kubeconfig
+from tests.proofs.rig.kubeconfig import write_kubeconfig
 from tests.proofs.rig.layout import TOKEN
 from tests.proofs.rig.plane import ControlPlane
 
@@ -47,19 +47,8 @@ def test_export_prints_what_serve_registers(
 
 
 _MEMBER = "member1"
-_SERVICE: Object = {
-    "apiVersion": "apps/v1",
-    "kind": "Deployment",
-    "metadata": {"namespace": "default", "name": "verified"},
-    "spec": {
-        "replicas": 0,
-        "selector": {"matchLabels": {"app": "verified"}},
-        "template": {
-            "metadata": {"labels": {"app": "verified"}},
-            "spec": {"containers": [{"name": "main", "image": "none"}]},
-        },
-    },
-}
+_KIND = kind_of("Deployment")
+_SERVICE = _KIND.scaled(_KIND.workload("verified"), (0,))
 
 
 @pytest.fixture
@@ -68,7 +57,7 @@ def proxied(plane: ControlPlane) -> Iterator[str]:
     secret = {"namespace": "karmada-cluster", "name": "impersonator"}
     # As `karmadactl join` does
     plane.karmada.apply({"apiVersion": "v1", "kind": "Secret", "metadata": secret, "stringData": {"token": TOKEN}})
-    cluster: Object = {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": _MEMBER}}
+    cluster = named("cluster.karmada.io/v1alpha1", "Cluster", _MEMBER)
     plane.karmada.merge(cluster, {"spec": {"impersonatorSecretRef": secret}})
     plane.members[_MEMBER].apply(_SERVICE)
     yield f"/apis/cluster.karmada.io/v1alpha1/clusters/{_MEMBER}/proxy"
@@ -76,12 +65,10 @@ def proxied(plane: ControlPlane) -> Iterator[str]:
 
 
 def test_verify_reads_a_member_through_karmada(plane: ControlPlane, proxied: str, tmp_path: Path) -> None:
-    direct, through = tmp_path / "direct.config", tmp_path / "through.config"
-    user = administrator(plane.authority)
-    direct.write_text(kubeconfig(plane.members[_MEMBER].port, plane.authority, user), encoding="utf-8")
+    direct = write_kubeconfig(tmp_path / "direct.config", plane.members[_MEMBER].port, plane.authority)
     port = plane.karmada.port
-    text = kubeconfig(port, plane.authority, user).replace(f":{port}", f":{port}{proxied}")
-    through.write_text(text, encoding="utf-8")
+    through = write_kubeconfig(tmp_path / "through.config", port, plane.authority)
+    through.write_text(through.read_text(encoding="utf-8").replace(f":{port}", f":{port}{proxied}"), encoding="utf-8")
     reports = [
         run("verify", "--kubeconfig", file, "-n", "default", "--object", "Deployment/verified")
         for file in (direct, through)

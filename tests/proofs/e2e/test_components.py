@@ -10,11 +10,12 @@ from karta_interpreter.base.k8s.quantity import Quantity
 from tests.proofs.e2e.flow import Flow, flowing, say
 from tests.proofs.e2e.installed import Installed
 from tests.proofs.e2e.kartas import karta_of
-from tests.proofs.e2e.kinds import KINDS, WHOLE, Kind, Stage, kind_of, put, training_runtime
-from tests.proofs.rig.api import Api, Object, until
+from tests.proofs.e2e.kinds import KINDS, WHOLE, Kind, Stage, kind_of, training_runtime
+from tests.proofs.rig.api import Api, Object, named, until
 from tests.proofs.rig.binaries import build_some, chosen
 from tests.proofs.rig.estimators import estimating, sets_counted
 from tests.proofs.rig.nodes import with_nodes
+from tests.proofs.rig.places import put
 from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.policy import ONE_CLUSTER, weighted
 
@@ -146,7 +147,6 @@ def _agreed(flow: Flow, stage: Stage) -> Any:
 
 
 def _needed(components: Any) -> dict[str, Quantity]:
-    """Return the sum over components of what their pods request."""
     needed: dict[str, Quantity] = {}
     for component in components:
         for name, amount in component["replicaRequirements"]["resourceRequest"].items():
@@ -156,12 +156,8 @@ def _needed(components: Any) -> dict[str, Quantity]:
 
 
 def _quota(cpu: str) -> Object:
-    return {
-        "apiVersion": "policy.karmada.io/v1alpha1",
-        "kind": "FederatedResourceQuota",
-        "metadata": {"namespace": "default", "name": "components"},
-        "spec": {"overall": {"cpu": cpu, "memory": "1Ti"}},
-    }
+    quota = named("policy.karmada.io/v1alpha1", "FederatedResourceQuota", "components", "default")
+    return quota | {"spec": {"overall": {"cpu": cpu, "memory": "1Ti"}}}
 
 
 @contextmanager
@@ -213,7 +209,6 @@ def _placed_by_room(plane: ControlPlane, name: str, labels: Object, **sets: int)
 
 
 def _switch(flow: Flow, target: str, *, suspended: bool) -> None:
-    """Suspend or resume the template, and wait for its member."""
     flow.apply(flow.kind.switched(flow.template, suspended=suspended))
     word = "suspends" if suspended else "resumes"
     until(f"{target} {word} {flow.name}", lambda: flow.kind.is_switched(flow.member(target), suspended=suspended))
@@ -231,9 +226,8 @@ def _without_counts(components: Any) -> list[Object]:
 
 def _records_what_is_placed(karmada: Api) -> bool:
     """Whether the schema of ResourceBindings has spec.clusters[].components."""
-    name = "resourcebindings.work.karmada.io"
-    kind = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": name}}
-    found: Any = karmada.find(kind)
+    crd = named("apiextensions.k8s.io/v1", "CustomResourceDefinition", "resourcebindings.work.karmada.io")
+    found: Any = karmada.find(crd)
     (served,) = [version for version in found["spec"]["versions"] if version["name"] == "v1alpha2"]
     spec = served["schema"]["openAPIV3Schema"]["properties"]["spec"]
     return "components" in spec["properties"]["clusters"]["items"]["properties"]

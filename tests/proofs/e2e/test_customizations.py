@@ -8,11 +8,12 @@ import yaml
 
 from tests.proofs.e2e.flow import Flow, flowing
 from tests.proofs.e2e.installed import Installed
-from tests.proofs.e2e.kinds import Kind, kind_of, put
+from tests.proofs.e2e.kinds import Kind, kind_of
 from tests.proofs.rig.api import Object, at_rest, until
 from tests.proofs.rig.interpreter import Interpreter, run
 from tests.proofs.rig.layout import MEMBERS
 from tests.proofs.rig.ledger import Ledger
+from tests.proofs.rig.places import put
 from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.policy import ONE_CLUSTER, weighted
 
@@ -223,7 +224,6 @@ def _changed(before: Object, after: Object) -> set[str]:
 
 
 def _calls(server: Interpreter) -> float:
-    """How often Karmada has asked a server."""
     ledger = Ledger()
     ledger.read(server.get("/metrics")[1])
     return sum(row.calls for row in ledger.rows.values())

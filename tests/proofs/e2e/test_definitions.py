@@ -9,11 +9,12 @@ import pytest
 
 from tests.proofs.e2e.flow import say, shows
 from tests.proofs.e2e.installed import Installed
-from tests.proofs.e2e.kartas import kartas
-from tests.proofs.e2e.kinds import KINDS, kind_of, put
+from tests.proofs.e2e.kartas import karta_of
+from tests.proofs.e2e.kinds import KINDS, kind_of
 from tests.proofs.rig.api import ApiError, Object, until
 from tests.proofs.rig.installation import admission
 from tests.proofs.rig.interpreter import Interpreter
+from tests.proofs.rig.places import put
 from tests.proofs.rig.plane import ControlPlane
 
 _JOBSET = kind_of("JobSet")
@@ -25,7 +26,7 @@ _TEMPLATE = (*_CHILD, "specDefinition", "podTemplateSpecPath")
 @pytest.fixture
 def karta(plane: ControlPlane) -> Iterator[Object]:
     """The Karta of JobSet, put back afterwards."""
-    (karta,) = (karta for karta in kartas() if "jobset" in karta["metadata"]["name"])
+    karta = karta_of(_JOBSET)
     yield karta
     plane.karmada.apply(karta)
 
@@ -48,19 +49,13 @@ def _trusted(plane: ControlPlane, manifests: list[Object]) -> set[str]:
     return {webhook["clientConfig"].get("caBundle", "") for each in found for webhook in each.get("webhooks", ())}
 
 
-def _counted(server: Interpreter, expected: int) -> float:
-    """Wait until the server counts that many pods, and return the seconds."""
-    begun = time.monotonic()
-    until(f"{expected} pods", lambda: server.ask("InterpretReplica", _JOBSET.workload("x")).get("replicas") == expected)
-    return time.monotonic() - begun
-
-
 def test_changed_karta_answers_without_restart(plane: ControlPlane, interpreter: Interpreter, karta: Object) -> None:
-    _counted(interpreter, 9)
+    workload = _JOBSET.workload("x")
+    interpreter.counts(workload, 9)
     plane.karmada.apply(put(karta, _COUNT, ".spec.replicatedJobs[] | (.replicas // 1) * 2"))
-    changed = _counted(interpreter, 18)
+    changed = interpreter.counts(workload, 18)
     plane.karmada.apply(karta)
-    back = _counted(interpreter, 9)
+    back = interpreter.counts(workload, 9)
     say(f"  changed after {changed:.1f} s, back after {back:.1f} s")
 
 
@@ -121,7 +116,3 @@ def _refusal(plane: ControlPlane, karta: Object) -> str:
     except ApiError as error:
         return error.message
     return ""
-
-
-def _answers(server: Interpreter) -> bool:
-    return bool(server.ask("InterpretReplica", _JOBSET.workload("x"))["successful"])

@@ -72,7 +72,7 @@ def flows(plane: ControlPlane, installed: Installed) -> Iterator[list[Flow]]:
 
 
 def _report(flow: Flow) -> None:
-    others = [state for state in ("failed", "starting") if flow.kind.can_be(state)]
+    others = [state for state in ("failed", "starting") if state in flow.kind.states]
     state = "running" if flow.name.startswith("held") else others[0]
     for name in flow.plane.members:
         until(f"{name} has {flow.name}", partial(flow.member, name))

@@ -15,10 +15,11 @@ from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.export.policies import failover_policy
 from tests.proofs.e2e.flow import Flow, flowing
 from tests.proofs.e2e.installed import Installed
-from tests.proofs.e2e.kartas import karta_of, kartas
-from tests.proofs.e2e.kinds import FLINK_DEPLOYMENT, KINDS, Kind, Stage, kind_of, put
+from tests.proofs.e2e.kartas import changed, karta_of
+from tests.proofs.e2e.kinds import KINDS, Kind, Stage, kind_of
 from tests.proofs.rig.api import Object, until
 from tests.proofs.rig.interpreter import Interpreter
+from tests.proofs.rig.places import put
 from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.policy import ONE_CLUSTER, propagation
 
@@ -70,12 +71,11 @@ def test_failed_job_runs_again_elsewhere(plane: ControlPlane, kind: str, seen: s
 
 
 def test_failed_job_stays_if_its_karta_says_so(plane: ControlPlane, interpreter: Interpreter) -> None:
-    (karta,) = (karta for karta in kartas() if karta["metadata"]["name"] == "batch-job-v1")
     named = ("metadata", "annotations", "karta-interpreter.io/healthy-statuses")
-    plane.karmada.apply(put(karta, named, "Initializing, Running, Completed, Failed, Suspended"))
+    statuses = "Initializing, Running, Completed, Failed, Suspended"
     kind = kind_of("Job")
     failed = put(kind.workload("asked"), ("status",), kind.status("failed", {}))
-    try:
+    with changed(plane.karmada, kind, named, statuses):
         until("the Karta is used", lambda: interpreter.ask("InterpretHealth", failed).get("healthy"))
         with ExitStack() as stack:
             job = _reported(stack, plane, "Job", "settles", "failed")
@@ -86,15 +86,13 @@ def test_failed_job_stays_if_its_karta_says_so(plane: ControlPlane, interpreter:
             _tolerate(service, "Directly")
             _moved(service, before)
             assert _home(job) == home
-    finally:
-        plane.karmada.apply(karta)
 
 
 def test_flink_job_keeps_savepoint_and_upgrade_mode(
     plane: ControlPlane, installed: Installed, interpreter: Interpreter
 ) -> None:
     """In two failovers in a row, by the rules of the policy that we export."""
-    kind = FLINK_DEPLOYMENT
+    kind = kind_of("FlinkDeployment")
     rules = _preserved_state(kind)
     with _interpreted(plane, installed, interpreter, kind), ExitStack() as stack:
         job = _reported(stack, plane, kind.name, "resumes", "starting")
@@ -118,7 +116,7 @@ def _assert_resumes(job: Flow, home: str, replaced: str, stage: Stage) -> None:
     """Restore the job in its new cluster as a mutation there does, and change the template when it runs."""
     kind, member = job.kind, job.plane.members[home]
     until("the new object names the job that it replaces", lambda: replaced in _labels(job, home).values())
-    member.put(job.template, lambda now: _with_stray_field(kind.controller.restored(now, replaced)))
+    member.put(job.template, lambda now: _with_stray_field(_restored(now, replaced)))
     restored = job.member(home)["spec"]["job"]
     job.saw(f"{home} starts it from {restored['initialSavepointPath']}")
     assert replaced in restored["initialSavepointPath"]
@@ -149,6 +147,13 @@ def _interpreted(plane: ControlPlane, installed: Installed, interpreter: Interpr
 def _labels(flow: Flow, name: str) -> Mapping[str, str]:
     labels: Mapping[str, str] = flow.member(name)["metadata"].get("labels", {})
     return labels
+
+
+def _restored(thing: Object, replaced: str) -> Object:
+    """Return the object as a mutation in the member makes it from the id of the job that it replaces."""
+    path = f"s3://flink/checkpoints/{replaced}/chk-12"
+    job = thing["spec"]["job"] | {"initialSavepointPath": path, "upgradeMode": "last-state"}
+    return thing | {"spec": thing["spec"] | {"job": job}}
 
 
 def _with_stray_field(thing: Object) -> Object:
@@ -185,7 +190,6 @@ def _tolerate(
 
 
 def _home(flow: Flow) -> str:
-    """Return the only cluster of the workload."""
     name: str = flow.scheduled_to_one()["spec"]["clusters"][0]["name"]
     return name
 

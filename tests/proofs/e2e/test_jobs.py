@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.proofs.e2e import controllers
 from tests.proofs.e2e.flow import flowing
-from tests.proofs.e2e.kartas import kartas
-from tests.proofs.e2e.kinds import kind_of, put
+from tests.proofs.e2e.kartas import changed, karta_of
+from tests.proofs.e2e.kinds import kind_of
 from tests.proofs.rig.api import Object, until
 from tests.proofs.rig.interpreter import Interpreter
 from tests.proofs.rig.layout import MEMBERS
+from tests.proofs.rig.places import at
 from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.policy import DUPLICATED, duplicated, weighted
 
@@ -55,7 +55,7 @@ def test_members_that_start_one_after_the_other(plane: ControlPlane) -> None:
         flow.members(_JOB.stages[0].members)
         flow.report(member1="running")
         flow.aggregated({"active": 4})
-        earlier = controllers.Job.running(flow.member("member2")) | {"startTime": "2025-01-01T09:00:00Z"}
+        earlier = _JOB.status("running", flow.member("member2")) | {"startTime": "2025-01-01T09:00:00Z"}
         plane.members["member2"].put_status(flow.template, earlier)
         flow.aggregated({"active": 6})
 
@@ -87,13 +87,11 @@ def test_switch_of_job_is_that_of_the_template(plane: ControlPlane) -> None:
 
 
 def test_switch_of_job_is_that_of_the_member_if_karta_says_so(plane: ControlPlane, interpreter: Interpreter) -> None:
-    (karta,) = (karta for karta in kartas() if karta["metadata"]["name"] == "batch-job-v1")
     retain = ("metadata", "annotations", "karta-interpreter.io/retain")
-    places = f"{karta['metadata']['annotations']['karta-interpreter.io/retain']}- .spec.suspend\n"
+    places = f"{at(karta_of(_JOB), retain)}- .spec.suspend\n"
     template = _JOB.workload("queued")
     said, member = (_JOB.switched(template, suspended=suspended) for suspended in (False, True))
-    plane.karmada.apply(put(karta, retain, places))
-    try:
+    with changed(plane.karmada, _JOB, retain, places):
         until("the Karta is used", lambda: interpreter.ask("Retain", said, observedObject=member).get("patch"))
         with flowing(plane, _JOB, template, DUPLICATED) as flow:
             flow.members(dict.fromkeys(MEMBERS, (6,)))
@@ -102,5 +100,3 @@ def test_switch_of_job_is_that_of_the_member_if_karta_says_so(plane: ControlPlan
             flow.edited("once")
             assert flow.suspended("member2") is True
             assert flow.suspended("member1") is False
-    finally:
-        plane.karmada.apply(karta)

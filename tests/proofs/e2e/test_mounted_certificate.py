@@ -64,12 +64,6 @@ def mounted(plane: ControlPlane, installed: Installed, front: Service, tmp_path:
     installed.stop(replica)
 
 
-@pytest.fixture
-def front(plane: ControlPlane, tmp_path: Path) -> Iterator[Service]:
-    yield Service.start(plane.processes, tmp_path)
-    plane.processes.stop("service")
-
-
 def test_new_authority_in_documented_order_costs_no_call(
     plane: ControlPlane, installed: Installed, front: Service, mounted: Mounted, tmp_path: Path
 ) -> None:

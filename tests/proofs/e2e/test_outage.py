@@ -4,21 +4,20 @@ import re
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
 from tests.proofs.e2e.flow import flowing, say
 from tests.proofs.e2e.installed import Installed
-from tests.proofs.e2e.kartas import kartas
-from tests.proofs.e2e.kinds import kind_of, put
-from tests.proofs.rig.api import until
+from tests.proofs.e2e.kartas import HEADS, changed
+from tests.proofs.e2e.kinds import kind_of
+from tests.proofs.rig.api import Object, until
 from tests.proofs.rig.interpreter import Interpreter
 from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.policy import weighted
 
 _RAYCLUSTER = kind_of("RayCluster")
-_HEADS = ("spec", "structureDefinition", "childComponents", 0, "scaleDefinition", "replicasPath")
 _STALE = re.compile(r"^karta_interpreter_cluster_stale_seconds (\S+)$", re.MULTILINE)
 
 
@@ -40,18 +39,9 @@ def _outage(plane: ControlPlane) -> Iterator[None]:
     say("  karmada-apiserver is back")
 
 
-@contextmanager
-def _two_heads(plane: ControlPlane) -> Iterator[None]:
+def _two_heads(plane: ControlPlane) -> AbstractContextManager[Object]:
     """Change the Karta of RayCluster, so that it counts a pod more than that of the catalogue."""
-    (karta,) = (karta for karta in kartas() if "raycluster" in karta["metadata"]["name"])
-    plane.karmada.apply(put(karta, _HEADS, "2"))
-    yield
-    plane.karmada.apply(karta)
-
-
-def _counted(server: Interpreter) -> int:
-    counted: int = server.ask("InterpretReplica", _RAYCLUSTER.workload("x"))["replicas"]
-    return counted
+    return changed(plane.karmada, _RAYCLUSTER, HEADS, "2")
 
 
 def _stale(server: Interpreter) -> float:
@@ -73,20 +63,18 @@ def test_server_answers_during_outage_and_catches_up(plane: ControlPlane, interp
         flow.members(up.members)
 
         with _two_heads(plane):
-            begun = time.monotonic()
-            until("the new Karta answers", lambda: _counted(interpreter) == placed.pods + 1)
-            flow.saw(f"a new Karta answers after {time.monotonic() - begun:.1f} s")
+            seconds = interpreter.counts(flow.kind.workload("x"), placed.pods + 1)
+            flow.saw(f"a new Karta answers after {seconds:.1f} s")
 
 
 def test_server_starts_from_its_catalogue(plane: ControlPlane, installed: Installed) -> None:
-    pods = _RAYCLUSTER.stages[0].pods
+    workload, pods = _RAYCLUSTER.workload("x"), _RAYCLUSTER.stages[0].pods
     with _two_heads(plane):
         with _outage(plane):
             begun = time.monotonic()
             server = installed.serve("--catalogue", "--no-register", "--ready-without-cluster")
-            assert _counted(server) == pods
+            assert server.ask("InterpretReplica", workload)["replicas"] == pods
             say(f"  ready with its catalogue after {time.monotonic() - begun:.1f} s")
-        begun = time.monotonic()
-        until("the Karta of the control plane", lambda: _counted(server) == pods + 1)
-        say(f"  the Kartas of the control plane answer {time.monotonic() - begun:.1f} s after it is back")
+        seconds = server.counts(workload, pods + 1)
+        say(f"  the Kartas of the control plane answer {seconds:.1f} s after it is back")
     installed.stop(server)

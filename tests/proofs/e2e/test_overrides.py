@@ -3,7 +3,6 @@
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,10 +30,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def overridden(installed: Installed, folder: Path) -> Iterator[Interpreter]:
-    server = installed.serve("--overrides", folder)
-    installed.registered({"url": server.url})
-    yield server
-    installed.stop(server)
+    with installed.serving("--overrides", folder) as server:
+        yield server
 
 
 @pytest.fixture
@@ -48,22 +45,22 @@ def override(folder: Path) -> Iterator[Path]:
 
 def test_override_prevails_over_karta_until_deleted(overridden: Interpreter, override: Path) -> None:
     pods = _JOBSET.stages[0].pods
-    took = _counted(overridden, pods * 2)
+    took = overridden.counts(_JOBSET.workload("x"), pods * 2)
     override.unlink()
-    back = _counted(overridden, pods)
+    back = overridden.counts(_JOBSET.workload("x"), pods)
     say(f"  the script answers after {took:.1f} s, the Karta again after {back:.1f} s")
 
 
 def test_karmada_schedules_by_the_override(plane: ControlPlane, overridden: Interpreter, override: Path) -> None:
     pods = _JOBSET.stages[0].pods
-    _counted(overridden, pods * 2)
+    overridden.counts(_JOBSET.workload("x"), pods * 2)
     with flowing(plane, _JOBSET, _JOBSET.workload("overridden"), weighted(1, 1)) as flow:
         binding = flow.scheduled({"member1": pods, "member2": pods})
         assert binding["spec"]["replicas"] == pods * 2
         assert binding["spec"]["replicaRequirements"]["resourceRequest"] == _JOBSET.requires
         flow.members({})
         override.unlink()
-        _counted(overridden, pods)
+        overridden.counts(_JOBSET.workload("x"), pods)
         flow.edited("once")
         until("the binding counts as the Karta does", lambda: flow.binding()["spec"]["replicas"] == pods)
         flow.saw(f"without the override: {pods} pods")
@@ -115,10 +112,3 @@ def test_interpret_prints_what_karmadactl_prints(files: Path, operation: str) ->
     assert theirs.stdout, theirs.stderr
     assert (ours.stdout, ours.returncode) == (theirs.stdout, 0), ours.stderr
     sys.stdout.write(f"\n{ours.stdout}")
-
-
-def _counted(server: Interpreter, expected: int) -> float:
-    """Wait until the server counts that many pods, and return the seconds."""
-    begun = time.monotonic()
-    until(f"{expected} pods", lambda: server.ask("InterpretReplica", _JOBSET.workload("x")).get("replicas") == expected)
-    return time.monotonic() - begun

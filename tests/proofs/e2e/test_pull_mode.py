@@ -8,11 +8,12 @@ import pytest
 from tests.proofs.e2e.conftest import teach
 from tests.proofs.e2e.flow import flowing
 from tests.proofs.e2e.installed import Installed
-from tests.proofs.e2e.kinds import kind_of, put
+from tests.proofs.e2e.kinds import kind_of
 from tests.proofs.rig.api import at_rest
 from tests.proofs.rig.interpreter import Interpreter
 from tests.proofs.rig.layout import PULLED
 from tests.proofs.rig.ledger import counted
+from tests.proofs.rig.places import put
 from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.policy import duplicated
 from tests.proofs.rig.pull import calls_of_the_agent, pulling

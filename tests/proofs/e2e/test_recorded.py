@@ -25,12 +25,9 @@ def test_upgrade_takes_four_steps(plane: ControlPlane, installed: Installed, tmp
     assert _LESS in text
     changed.write_text(text.replace(_LESS, _MORE), encoding="utf-8")
 
-    recording = installed.serve("--record", folder)
-    installed.registered({"url": recording.url})
-    placed = _KIND.stages[0]
-    with flowing(plane, _KIND, _KIND.workload("recorded"), weighted(2, 1)) as flow:
+    workload, placed = _KIND.workload("recorded"), _KIND.stages[0]
+    with installed.serving("--record", folder), flowing(plane, _KIND, workload, weighted(2, 1)) as flow:
         flow.members(placed.members)
-    installed.stop(recording)
 
     same = run("replay", folder)
     assert same.returncode == 0, f"{same.stdout}{same.stderr}"
@@ -47,9 +44,7 @@ def test_upgrade_takes_four_steps(plane: ControlPlane, installed: Installed, tmp
     validated = run("validate", changed)
     assert validated.returncode == 0, f"{validated.stdout}{validated.stderr}"
 
-    upgraded = installed.serve("--kartas", changed)
-    installed.registered({"url": upgraded.url})
-    until("it is ready", upgraded.ready)
-    diagnosis = run("doctor", "--kubeconfig", installed.kubeconfig)
-    assert (diagnosis.returncode, "problem" in diagnosis.stdout) == (0, False), diagnosis.stdout
-    installed.stop(upgraded)
+    with installed.serving("--kartas", changed) as upgraded:
+        until("it is ready", upgraded.ready)
+        diagnosis = run("doctor", "--kubeconfig", installed.kubeconfig)
+        assert (diagnosis.returncode, "problem" in diagnosis.stdout) == (0, False), diagnosis.stdout

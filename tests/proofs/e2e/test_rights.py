@@ -20,7 +20,7 @@ from tests.proofs.rig import commands
 from tests.proofs.rig.api import Object, until
 from tests.proofs.rig.installation import install
 from tests.proofs.rig.interpreter import PROGRAM, run
-from tests.proofs.rig.kubeconfig import kubeconfig
+from tests.proofs.rig.kubeconfig import write_kubeconfig
 from tests.proofs.rig.ledger import Ledger
 from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.processes import free_port, listens
@@ -110,10 +110,10 @@ def _audited(plane: ControlPlane, folder: Path, *subjects: Object) -> Iterator[t
     policy.write_text(yaml.safe_dump(written), encoding="utf-8")
     auditing = f"--audit-policy-file={policy}", f"--audit-log-path={log}"
     try:
-        own.processes.start("etcd", *commands.etcd(own.layout))
+        own.processes.start("etcd", *commands.command(own.layout, "etcd"))
         own.processes.start("karmada-apiserver", *commands.api_server(own.layout, "karmada"), *auditing)
         until("the API server answers", lambda: own.karmada.get("/api/v1/namespaces/default") is not None)
-        own.karmada.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "karmada-system"}})
+        own.karmada.add_namespace("karmada-system")
         for each in (*_types(), _type(COMPUTE_DOMAIN, [COMPUTE_DOMAIN.version])):
             own.karmada.apply(each)
         yield own, log
@@ -122,9 +122,7 @@ def _audited(plane: ControlPlane, folder: Path, *subjects: Object) -> Iterator[t
 
 
 def _config(plane: ControlPlane, name: str, token: str) -> Path:
-    file = plane.folder / f"{name}.config"
-    file.write_text(kubeconfig(plane.karmada.port, plane.authority, {"token": token}), encoding="utf-8")
-    return file
+    return write_kubeconfig(plane.folder / f"{name}.config", plane.karmada.port, plane.authority, {"token": token})
 
 
 def test_rights_of_server_are_those_that_it_uses(plane: ControlPlane, tmp_path: Path) -> None:

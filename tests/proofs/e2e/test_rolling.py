@@ -10,18 +10,17 @@ import pytest
 
 from tests.proofs.e2e.flow import Flow, flowing, say
 from tests.proofs.e2e.installed import SERVICE, Installed
-from tests.proofs.e2e.kartas import kartas
-from tests.proofs.e2e.kinds import KINDS, Kind, put
+from tests.proofs.e2e.kartas import HEADS, karta_of
+from tests.proofs.e2e.kinds import KINDS, Kind, kind_of
 from tests.proofs.e2e.stream import streaming
 from tests.proofs.rig.api import until
 from tests.proofs.rig.interpreter import Interpreter
 from tests.proofs.rig.mount import Mount
+from tests.proofs.rig.places import put
 from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.policy import weighted
 from tests.proofs.rig.service import Service
 
-# Where the Karta of RayCluster counts the heads.
-_HEADS = ("spec", "structureDefinition", "childComponents", 0, "scaleDefinition", "replicasPath")
 _RESTARTS = 20
 _ROTATIONS = (4, 9, 14)
 _RELOAD = 11
@@ -41,13 +40,11 @@ class Deployment:
     replicas: list[Interpreter] = field(default_factory=list)
 
     def issue(self) -> None:
-        """Mount a new certificate of the same authority."""
         authority = self.installed.plane.authority
         chain, key = authority.server("rolling", self.installed.host, SERVICE)
         self.certificate.write({"tls.crt": chain.read_bytes(), "tls.key": key.read_bytes()})
 
     def grow(self) -> None:
-        """Start one replica more."""
         chain, key = (self.certificate.folder / name for name in ("tls.crt", "tls.key"))
         options = ("--certificate-file", chain, "--key-file", key, "--grace-period", str(_GRACE))
         replica = self.installed.serve(*options, service=self.front.port)
@@ -71,9 +68,8 @@ class Deployment:
 
     def reload(self) -> None:
         """Change a Karta, and wait until the replicas have read it."""
-        (karta,) = (karta for karta in kartas() if karta["metadata"]["name"].startswith("ray-io"))
         with self._logged_by_all("definitions loaded"):
-            self.installed.plane.karmada.apply(put(karta, _HEADS, "1 // 1"))
+            self.installed.plane.karmada.apply(put(karta_of(kind_of("RayCluster")), HEADS, "1 // 1"))
 
     @contextmanager
     def _logged_by_all(self, message: str) -> Iterator[None]:
@@ -86,9 +82,8 @@ class Deployment:
 
 
 @pytest.fixture
-def deployment(installed: Installed, tmp_path: Path) -> Iterator[Deployment]:
-    processes = installed.plane.processes
-    deployment = Deployment(installed, Service.start(processes, tmp_path), Mount(tmp_path / "tls"))
+def deployment(installed: Installed, front: Service, tmp_path: Path) -> Iterator[Deployment]:
+    deployment = Deployment(installed, front, Mount(tmp_path / "tls"))
     deployment.issue()
     deployment.grow()
     deployment.grow()
@@ -96,7 +91,6 @@ def deployment(installed: Installed, tmp_path: Path) -> Iterator[Deployment]:
     yield deployment
     while deployment.replicas:
         deployment.shrink()
-    processes.stop("service")
 
 
 def test_rolling_restart_loses_no_call(plane: ControlPlane, deployment: Deployment) -> None:

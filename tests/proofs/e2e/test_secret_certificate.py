@@ -19,21 +19,18 @@ from tests.proofs.e2e.flow import flowing, say
 from tests.proofs.e2e.installed import SERVICE, Installed
 from tests.proofs.e2e.kinds import kind_of
 from tests.proofs.e2e.stream import streaming
-from tests.proofs.rig.api import Api, Object, until
+from tests.proofs.rig.api import Api, until
 from tests.proofs.rig.authority import Authority
+from tests.proofs.rig.background import background
+from tests.proofs.rig.host import SECRET
 from tests.proofs.rig.interpreter import Interpreter
-from tests.proofs.rig.kubeconfig import kubeconfig
+from tests.proofs.rig.kubeconfig import write_kubeconfig
 from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.policy import weighted
 from tests.proofs.rig.service import Service
 
 _BASE = Path(__file__).parents[3] / "deploy" / "kustomize" / "base"
 _SECRET = "karmada-system/karta-interpreter-tls"  # noqa: S105 - a name
-_THING: Object = {
-    "apiVersion": "v1",
-    "kind": "Secret",
-    "metadata": {"namespace": "karmada-system", "name": "karta-interpreter-tls"},
-}
 _LIFE, _LIVES = 40.0, 4
 _DAY = 86400.0
 _AUTHORITIES, _CERTIFICATES = 3, 6
@@ -50,20 +47,14 @@ class Host:
     @classmethod
     def install(cls, api: Api, authority: Authority, folder: Path) -> "Host":
         """Install the rights of the server there, and nothing else."""
-        namespace: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "karmada-system"}}
-        api.apply(namespace)
+        api.add_namespace("karmada-system")
         for kind in ("serviceaccount", "role", "rolebinding"):
             api.apply(yaml.safe_load((_BASE / f"{kind}.yaml").read_text(encoding="utf-8")))
-        account = "/api/v1/namespaces/karmada-system/serviceaccounts/karta-interpreter/token"
-        request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
-        token: str = api.request("POST", account, request)["status"]["token"]
-        config = folder / "host.config"
-        config.write_text(kubeconfig(api.port, authority, {"token": token}), encoding="utf-8")
-        return cls(api, config)
+        user = {"token": api.token("karta-interpreter")}
+        return cls(api, write_kubeconfig(folder / "host.config", api.port, authority, user))
 
     def content(self) -> dict[str, bytes]:
-        """What is in the Secret."""
-        data = (self.api.find(_THING) or {}).get("data", {})
+        data = (self.api.find(SECRET) or {}).get("data", {})
         return {key: base64.b64decode(value) for key, value in data.items()}
 
 
@@ -77,16 +68,14 @@ class Observer:
     bundles: set[str] = field(default_factory=set)
     failures: list[str] = field(default_factory=list)
     connections: int = 0
-    ended: threading.Event = field(default_factory=threading.Event)
 
     def connects(self, times: int = 20) -> None:
         """Wait until it has opened that many more connections."""
         wanted = self.connections + times
         until(f"{times} more connections", lambda: self.connections >= wanted)
 
-    def run(self) -> None:
-        """Connect until it is ended."""
-        while not self.ended.wait(0.05):
+    def run(self, ended: threading.Event) -> None:
+        while not ended.wait(0.05):
             (bundle,) = {webhook["clientConfig"]["caBundle"] for webhook in self.installed.registration()["webhooks"]}
             self.bundles.add(bundle)
             try:
@@ -115,13 +104,8 @@ def _leaf(port: int, bundle: str) -> bytes:
 def observing(installed: Installed, port: int) -> Iterator[Observer]:
     """Keep connecting until the end of the block."""
     observer = Observer(installed, port)
-    thread = threading.Thread(target=observer.run)
-    thread.start()
-    try:
+    with background(observer.run):
         yield observer
-    finally:
-        observer.ended.set()
-        thread.join()
 
 
 @pytest.fixture
@@ -130,13 +114,7 @@ def host(plane: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     # In a pod it would be the service account.
     monkeypatch.setenv("KUBECONFIG", str(host.config))
     yield host
-    host.api.delete(_THING)
-
-
-@pytest.fixture
-def front(plane: ControlPlane, tmp_path: Path) -> Iterator[Service]:
-    yield Service.start(plane.processes, tmp_path)
-    plane.processes.stop("service")
+    host.api.delete(SECRET)
 
 
 def serve(installed: Installed, front: Service, life: float = _LIFE) -> Interpreter:
@@ -191,9 +169,9 @@ def test_broken_and_deleted_secret_are_repaired(installed: Installed, host: Host
     installed.registered({"service": {"name": "karta-interpreter", "port": front.port}})
     first = host.content()["ca.crt"]
     with observing(installed, front.port) as observer:
-        host.api.merge(_THING, {"data": {"tls.key": base64.b64encode(b"junk").decode()}})
+        host.api.merge(SECRET, {"data": {"tls.key": base64.b64encode(b"junk").decode()}})
         until("the key is one again", lambda: host.content()["tls.key"].startswith(b"-----BEGIN PRIVATE KEY"))
-        host.api.delete(_THING)
+        host.api.delete(SECRET)
         until("the Secret is there again", host.content)
         observer.connects()
     say(f"  {observer.connections} new connections, and the log says:")
@@ -221,7 +199,7 @@ def test_last_certificate_is_served_during_outage_of_host(
         assert replica.ready()
         plane.start_api_server(host.api.name)
         until("the API server is back", host.api.ready)
-        host.api.delete(_THING)
+        host.api.delete(SECRET)
         until("the Secret is there again", host.content)
     say(f"  {observer.connections} new connections, and the log says: {complaint[0]['reason']}")
     assert observer.failures == []

@@ -6,9 +6,8 @@ from tests.proofs.rig.interpreter import run
 
 
 def test_unregister_takes_the_registration_back(installed: Installed) -> None:
-    server = installed.serve()
-    installed.registered({"url": server.url})
-    installed.stop(server)
+    with installed.serving():
+        pass
     done = run("unregister", "--kubeconfig", installed.kubeconfig)
     say(f"  {done.stdout}{done.stderr}".rstrip())
     assert done.returncode == 0

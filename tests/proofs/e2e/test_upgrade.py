@@ -1,24 +1,22 @@
 """Helm installs the last release, upgrades to this version, rolls back and uninstalls; no call of Karmada fails."""
 
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.proofs.e2e.flow import flowing, say
+from tests.proofs.e2e.flow import Story, flowing
 from tests.proofs.e2e.installed import SERVICE, Installed
 from tests.proofs.e2e.kinds import kind_of
 from tests.proofs.e2e.stream import streaming
 from tests.proofs.rig import commands
-from tests.proofs.rig.api import Object, until
+from tests.proofs.rig.api import named, until
 from tests.proofs.rig.binaries import caller as caller_program
 from tests.proofs.rig.caller import Caller, calling
 from tests.proofs.rig.host import NAME, NAMESPACE, SECRET, Host, administrators, hosting
-from tests.proofs.rig.ledger import counted
 from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.policy import weighted
 from tests.proofs.rig.releases import CURRENT, Release, Terminal, last_release, shown
@@ -32,7 +30,7 @@ _AGE = 10
 
 
 @dataclass
-class Releases:
+class Releases(Story):
     """What Helm has installed on both API servers."""
 
     plane: ControlPlane
@@ -40,7 +38,6 @@ class Releases:
     host: Host
     last: Release
     terminal: Terminal
-    begun: float = field(default_factory=time.monotonic)
 
     def install(self, release: Release) -> None:
         """Install a release, and wait until Karmada has its registration."""
@@ -60,13 +57,11 @@ class Releases:
         self.installed.registered({"service": {"name": NAME, "port": self.host.front.port}})
 
     def upgrade(self) -> None:
-        """Upgrade to this version."""
         self.terminal.use(CURRENT)
         for command in shown("upgrade.md", "With Helm", "helm .*upgrade"):
             self.run(command)
 
     def roll_back(self) -> None:
-        """Go back to the last release."""
         for command in shown("upgrade.md", "With Helm", "helm .*rollback"):
             self.run(command)
 
@@ -76,23 +71,17 @@ class Releases:
         return printed
 
     def runs(self, release: Release) -> bool:
-        """Return whether all pods are of that release, and ready."""
         images = {pod.container["image"] for pod in self.host.pods if not pod.stopping}
         return images == {release.image} and self.host.is_ready(_REPLICAS)
 
     def alone(self, release: Release) -> None:
-        """Wait until all pods are of that release."""
         until(f"{release.image} runs alone", lambda: self.runs(release))
         self.saw(f"{release.image} runs alone")
 
-    def saw(self, what: str) -> None:
-        say(f"  +{time.monotonic() - self.begun:5.1f} s  {what}")
-
 
 @pytest.fixture
-def releases(plane: ControlPlane, installed: Installed, tmp_path: Path) -> Iterator[Releases]:
+def releases(plane: ControlPlane, installed: Installed, front: Service, tmp_path: Path) -> Iterator[Releases]:
     last = last_release(tmp_path / "last")
-    front = Service.start(plane.processes, tmp_path)
     member, images = plane.members["member1"], {last.image: last.program}
     controllers = commands.UNINSTALLING
     with hosting(plane, member, installed.kubeconfig, front, controllers=controllers, images=images) as host:
@@ -107,7 +96,6 @@ def releases(plane: ControlPlane, installed: Installed, tmp_path: Path) -> Itera
         assert not host.kubelet.errors
         for pod in host.kubelet.gone:
             installed.ledger.read(pod.metrics)
-    plane.processes.stop("service")
 
 
 def _records() -> str:
@@ -154,7 +142,8 @@ def test_uninstalling_takes_the_registration_back(
     assert releases.host.api.request("GET", f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs")["items"] == []
     until("no pod is left", lambda: not releases.host.pods)
     assert installed.registration()["webhooks"] == [], "nothing registers again"
-    assert plane.karmada.find(_CRD), "the CRD stays"
+    crd = named("apiextensions.k8s.io/v1", "CustomResourceDefinition", "kartas.run.ai")
+    assert plane.karmada.find(crd), "the CRD stays"
 
 
 def test_uninstalling_ends_while_karmada_is_away(plane: ControlPlane, installed: Installed, releases: Releases) -> None:
@@ -180,10 +169,10 @@ def uninstall() -> str:
 
 def spread(releases: Releases, caller: Caller) -> None:
     """Wait until each pod has had its share of the calls: half of what an even spread would give it."""
-    first, begun = answered(releases), caller.last["calls"]
+    first, begun = releases.host.calls(), caller.last["calls"]
 
     def shares() -> dict[str, int]:
-        now = answered(releases)
+        now = releases.host.calls()
         return {name: now[name] - first.get(name, 0) for name in now}
 
     def is_even() -> bool:
@@ -191,19 +180,3 @@ def spread(releases: Releases, caller: Caller) -> None:
 
     until("each pod answers", lambda: caller.last["calls"] - begun >= _RATE and is_even())
     releases.saw(f"calls of each pod: {sorted(shares().values())}")
-
-
-def answered(releases: Releases) -> dict[str, int]:
-    """Return how many calls each pod has answered."""
-    found = {}
-    for pod in releases.host.pods:
-        pod.read()
-        found[pod.name] = sum(counted(pod.metrics).values())
-    return found
-
-
-_CRD: Object = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "kartas.run.ai"},
-}

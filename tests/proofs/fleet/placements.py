@@ -27,7 +27,6 @@ def placement(kind: Kind, number: int, members: Sequence[str]) -> Object:
 def policy(thing: Object, placed: Object, *, fails_over: bool = False) -> Object:
     """Return the policy that propagates an object with what it depends on."""
     made = propagation(thing, placed)
-    made["metadata"]["name"] += f"-{thing['kind'].lower()}"
     if fails_over:
         conditions = {"tolerationSeconds": _TOLERATION}
         made["spec"]["failover"] = {"application": {"decisionConditions": conditions, "purgeMode": "Directly"}}

@@ -118,7 +118,6 @@ class Api:
         return found
 
     def ready(self) -> bool:
-        """Whether the server says that it is ready."""
         return bool(self.request("GET", "/readyz") == "ok")
 
     def path(self, thing: Object) -> str:
@@ -143,7 +142,6 @@ class Api:
         return applied
 
     def merge(self, thing: Object, patch: Object) -> Object:
-        """Merge a patch into the object of the same kind and name."""
         merged: Object = self.request("PATCH", self.path(thing), patch, _MERGE)
         return merged
 
@@ -171,6 +169,13 @@ class Api:
         except ApiError as error:
             if error.status != _NOT_FOUND:
                 raise
+
+    def token(self, name: str, namespace: str = "karmada-system") -> str:
+        """Return a token of a ServiceAccount, for a day."""
+        path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token"
+        request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"}
+        token: str = self.request("POST", path, request | {"spec": {"expirationSeconds": 86400}})["status"]["token"]
+        return token
 
     def add_namespace(self, name: str) -> None:
         """Add a namespace if there is none of that name."""

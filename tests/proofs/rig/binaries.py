@@ -43,7 +43,6 @@ class Versions:
 
     @property
     def folder(self) -> Path:
-        """The folder of the binaries."""
         home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         versions = f"karmada-{self.karmada}-kubernetes-{self.kubernetes}-etcd-{ETCD}"
         return Path(home) / "karta-interpreter" / "e2e" / versions
@@ -155,7 +154,6 @@ def build_some(names: Iterable[str], say: Callable[[str], None], versions: Versi
 
 
 def metrics_server(folder: Path) -> Path:
-    """Return where metrics-server is."""
     return folder / _METRICS_SERVER
 
 
@@ -240,7 +238,6 @@ def go_mod(versions: Versions = NEWEST) -> list[str]:
 
 
 def kubernetes_mod(release: str) -> list[str]:
-    """Return the lines of the go.mod of Kubernetes alone."""
     required = f"require k8s.io/kubernetes {release}"
     return ["module karta-interpreter.io/kubernetes", "go 1.25.0", required, *kubernetes_replaces(release)]
 

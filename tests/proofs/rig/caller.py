@@ -24,11 +24,9 @@ class Caller:
 
     @property
     def last(self) -> dict[str, Any]:
-        """What it said last."""
         return self.told[-1] if self.told else {"calls": 0, "failed": 0, "slowest": 0.0, "waiting": 0, "error": ""}
 
     def rate(self, calls: int) -> None:
-        """Have it call so many times a second from now on."""
         self._write(str(calls))
 
     def slowest(self, since: int = 0) -> float:

@@ -4,7 +4,6 @@ karmada-apiserver has the CRDs only: what it stores is the object that Karmada w
 """
 
 import base64
-import ssl
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -68,8 +67,7 @@ class Cluster:
         (folder / "log").mkdir(parents=True, exist_ok=True)
         # The names that controllers look for in a folder of certificates.
         layout.authority.server("tls", "localhost")
-        context = ssl.create_default_context(cafile=layout.authority.file)
-        context.load_cert_chain(layout.pki / "admin.crt", layout.pki / "admin.key")
+        context = layout.context()
         karmada, member = (Client(one, layout.ports[one], context) for one in ("karmada", name))
         cluster = cls(layout, folder, programs, Processes(folder / "log"), karmada, member, Kubelet(member))
         write_kubeconfig(cluster.kubeconfig, member.port, layout.authority)
@@ -95,7 +93,7 @@ class Cluster:
 
     def start(self, **flags: str) -> None:
         """Start etcd, the API servers with these flags in addition, Kubernetes' own controllers and the nodes."""
-        self.processes.start("etcd", *commands.etcd(self.layout))
+        self.processes.start("etcd", *commands.command(self.layout, "etcd"))
         for api in (self.karmada, self.member):
             self.processes.start(f"{api.name}-apiserver", *commands.api_server(self.layout, api.name, **flags))
         for api in (self.karmada, self.member):

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from functools import partial
 
 from tests.proofs.rig import commands
-from tests.proofs.rig.api import Object, until
-from tests.proofs.rig.kubeconfig import administrator, kubeconfig
+from tests.proofs.rig.api import Object, named, until
+from tests.proofs.rig.kubeconfig import write_kubeconfig
 from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.processes import free_port
 
@@ -46,14 +46,13 @@ def sets_counted(plane: ControlPlane, workload: str) -> Mapping[str, int]:
 def _start(plane: ControlPlane, name: str) -> Object:
     """Start the estimator of a member, and return the Service that leads there."""
     api, port = plane.members[name], free_port()
-    config = plane.folder / f"{name}-estimator.config"
-    config.write_text(kubeconfig(api.port, plane.authority, administrator(plane.authority)), encoding="utf-8")
-    plane.processes.start(_program(name), *commands.estimator(plane.layout, name, config, port))
+    config = write_kubeconfig(plane.folder / f"{name}-estimator.config", api.port, plane.authority)
+    command = commands.command(plane.layout, "karmada-scheduler-estimator", name=name, config=config, port=port)
+    plane.processes.start(_program(name), *command)
     until(f"the estimator of {name} listens", partial(_listens, plane, name))
     ports = [{"port": _SERVICE_PORT, "targetPort": port}]
-    metadata = {"namespace": "karmada-system", "name": _program(name)}
     spec = {"type": "ExternalName", "externalName": "localhost", "ports": ports}
-    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
+    return named("v1", "Service", _program(name), "karmada-system") | {"spec": spec}
 
 
 def _program(name: str) -> str:

@@ -9,15 +9,17 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from tests.proofs.rig import commands
-from tests.proofs.rig.api import Api, ApiError, Object, until
-from tests.proofs.rig.kubeconfig import administrator, certified, kubeconfig
+from tests.proofs.rig.api import Api, ApiError, Object, named, until
+from tests.proofs.rig.background import background
+from tests.proofs.rig.kubeconfig import certified, write_kubeconfig
 from tests.proofs.rig.kubelet import Kubelet, Pod
+from tests.proofs.rig.ledger import counted
 from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.processes import free_port
 from tests.proofs.rig.service import Service
@@ -27,8 +29,8 @@ _KUSTOMIZE = Path(__file__).parents[3] / "deploy" / "kustomize"
 _SETTINGS = "/etc/karta-interpreter"
 _SLICES = f"/apis/discovery.k8s.io/v1/namespaces/{NAMESPACE}/endpointslices"
 _USED = f"/apis/metrics.k8s.io/v1beta1/namespaces/{NAMESPACE}/pods"
-_METRICS: Object = {"namespace": "kube-system", "name": "metrics-server"}
-SECRET: Object = {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": NAMESPACE, "name": f"{NAME}-tls"}}
+_METRICS = {"namespace": "kube-system", "name": "metrics-server"}
+SECRET = named("v1", "Secret", f"{NAME}-tls", NAMESPACE)
 _GLANCE = 0.1
 
 Things = dict[str, Object]
@@ -55,11 +57,9 @@ class Host:
 
     @property
     def pods(self) -> list[Pod]:
-        """The pods that run, be it to their end."""
         return list(self.kubelet.running.values())
 
     def install(self, things: Things) -> None:
-        """Install what `manifests` returned."""
         for thing in things.values():
             self.api.apply(thing)
 
@@ -71,6 +71,12 @@ class Host:
         until("no pod is left", lambda: not self.kubelet.running)
         for thing in (*things.values(), SECRET):
             self.api.delete(thing)
+
+    def calls(self) -> dict[str, int]:
+        """How many calls each pod has answered."""
+        for pod in self.pods:
+            pod.read()
+        return {pod.name: sum(counted(pod.metrics).values()) for pod in self.pods}
 
     def authority(self) -> bytes:
         """Whom callers of the server have to trust."""
@@ -95,9 +101,8 @@ def hosting(
 
     ``images`` has the variables of containers by their image.
     """
-    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
-    own = administrators(plane)
-    own.write_text(kubeconfig(api.port, plane.authority, administrator(plane.authority)), encoding="utf-8")
+    api.add_namespace(NAMESPACE)
+    own = write_kubeconfig(administrators(plane), api.port, plane.authority)
     folder = plane.folder / "pod"
     (folder / "karmada").mkdir(parents=True, exist_ok=True)
     (folder / "karmada" / "kubeconfig").write_bytes(config.read_bytes())
@@ -108,7 +113,7 @@ def hosting(
     host = Host(plane, api, kubelet, front)
     with ExitStack() as stack:
         stack.enter_context(host.kubelet.at_work(plane.authority))
-        stack.enter_context(_routing(host))
+        stack.enter_context(background(partial(_route, host)))
         if controllers is commands.AUTOSCALING:
             stack.enter_context(_metering(plane, api, own))
             until("the metrics API is served", lambda: api.get(_USED) is not None)
@@ -126,9 +131,7 @@ def administrators(plane: ControlPlane) -> Path:
 def _account(plane: ControlPlane, api: Api) -> Path:
     """Write the kubeconfig of the pods' service account, which need not be there yet."""
     pair = plane.authority.client("account", f"system:serviceaccount:{NAMESPACE}:{NAME}", "system:serviceaccounts")
-    file = plane.folder / "account.config"
-    file.write_text(kubeconfig(api.port, plane.authority, certified(*pair)), encoding="utf-8")
-    return file
+    return write_kubeconfig(plane.folder / "account.config", api.port, plane.authority, certified(*pair))
 
 
 @contextmanager
@@ -136,7 +139,7 @@ def _metering(plane: ControlPlane, api: Api, config: Path) -> Iterator[None]:
     """Have metrics-server behind the API server."""
     port = free_port()
     plane.authority.server("metrics-server", "metrics-server.kube-system.svc")
-    plane.processes.start("metrics-server", *commands.metrics_server(plane.layout, config, port))
+    plane.processes.start("metrics-server", *commands.command(plane.layout, "metrics-server", config=config, port=port))
     things = _metrics_api(port, base64.b64encode(plane.authority.bundle).decode())
     for thing in things:
         api.apply(thing)
@@ -150,7 +153,6 @@ def _metering(plane: ControlPlane, api: Api, config: Path) -> Iterator[None]:
 
 
 def _metrics_api(port: int, authority: str) -> list[Object]:
-    service: dict[str, Any] = {"type": "ExternalName", "externalName": "localhost"}
     registered = {
         "service": _METRICS | {"port": port},
         "group": "metrics.k8s.io",
@@ -159,27 +161,13 @@ def _metrics_api(port: int, authority: str) -> list[Object]:
         "groupPriorityMinimum": 100,
         "versionPriority": 100,
     }
-    name = {"name": "v1beta1.metrics.k8s.io"}
-    return [
-        {"apiVersion": "v1", "kind": "Service", "metadata": _METRICS, "spec": service},
-        {"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": name, "spec": registered},
-    ]
-
-
-@contextmanager
-def _routing(host: Host) -> Iterator[None]:
-    """Have the Service lead where its EndpointSlices say, as kube-proxy does."""
-    ended = threading.Event()
-    thread = threading.Thread(target=_route, args=(host, ended))
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
+    service = {"spec": {"type": "ExternalName", "externalName": "localhost"}}
+    api_service = named("apiregistration.k8s.io/v1", "APIService", "v1beta1.metrics.k8s.io")
+    return [named("v1", "Service", **_METRICS) | service, api_service | {"spec": registered}]
 
 
 def _route(host: Host, ended: threading.Event) -> None:
+    """Have the Service lead where its EndpointSlices say, as kube-proxy does."""
     known: set[int] = set()
     while not ended.wait(_GLANCE):
         with suppress(ApiError, OSError, http.client.HTTPException):

@@ -8,7 +8,6 @@ from tests.proofs.rig.api import Api, Object
 
 _PROJECT = Path(__file__).parents[3]
 _CONTROL_PLANE = _PROJECT / "deploy" / "kustomize" / "control-plane"
-_NAMESPACE = "karmada-system"
 
 
 def install(api: Api) -> str:
@@ -17,10 +16,7 @@ def install(api: Api) -> str:
         if thing["kind"] == "Service":
             thing["spec"]["externalName"] = "localhost"
         api.apply(thing)
-    account = f"/api/v1/namespaces/{_NAMESPACE}/serviceaccounts/karta-interpreter/token"
-    request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 86400}}
-    token: str = api.request("POST", account, request)["status"]["token"]
-    return token
+    return api.token("karta-interpreter")
 
 
 def admission(port: int) -> list[Object]:

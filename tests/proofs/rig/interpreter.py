@@ -55,7 +55,6 @@ class Interpreter:
         return f"https://{self.address}/interpret"
 
     def get(self, path: str) -> tuple[int, str]:
-        """Return status and text of an answer."""
         return self._exchange("GET", path)
 
     def ask(self, operation: str, thing: Object, **more: object) -> Object:
@@ -78,12 +77,16 @@ class Interpreter:
         response: Object = json.loads(self._exchange("POST", "/interpret?timeout=3s", body)[1])["response"]
         return response
 
+    def counts(self, thing: Object, expected: int) -> float:
+        """Wait until it counts that many pods of an object, and return the seconds."""
+        begun = time.monotonic()
+        until(f"{expected} pods", lambda: self.ask("InterpretReplica", thing).get("replicas") == expected)
+        return time.monotonic() - begun
+
     def ready(self) -> bool:
-        """Whether it says that it is ready."""
         return self.get("/readyz")[0] == http.client.OK
 
     def logged(self) -> list[dict[str, Any]]:
-        """The JSON lines of its log."""
         lines = self.process.log.read_text(encoding="utf-8").splitlines()
         return [json.loads(line) for line in lines if line.startswith("{")]
 
@@ -153,5 +156,4 @@ def _trusting(authority: Path | None) -> ssl.SSLContext:
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run a command of the program to its end."""
     return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=HANG, check=False)

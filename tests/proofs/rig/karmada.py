@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.proofs.rig.api import Api, Object, until
+from tests.proofs.rig.api import Api, Object, named, until
 from tests.proofs.rig.layout import Layout
 
 _CONVERTED = ("resourcebindings.work.karmada.io", "clusterresourcebindings.work.karmada.io")
@@ -16,7 +16,7 @@ def install_types(api: Api, layout: Layout) -> None:
     """Install Karmada's namespaces, its CRDs and the APIService of its aggregated API server."""
     authority = layout.authority.bundle
     for name in _NAMESPACES:
-        api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+        api.add_namespace(name)
     for file in sorted((layout.binaries / "crds").rglob("*.yaml")):
         definition = yaml.safe_load(file.read_text(encoding="utf-8"))
         if definition["metadata"]["name"] in _CONVERTED:
@@ -48,7 +48,6 @@ def join(api: Api, name: str, port: int, token: str, authority: bytes) -> None:
 
 
 def leave(api: Api, name: str) -> None:
-    """Remove a member."""
     api.delete(_cluster(name))
     # Karmada would wait for the namespace of its Works to go, and no controller here removes namespaces.
     api.merge(_cluster(name), {"metadata": {"finalizers": None}})
@@ -70,7 +69,7 @@ def serves(api: Api, name: str, api_version: str, kind: str) -> bool:
 
 
 def _cluster(name: str) -> Object:
-    return {"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster", "metadata": {"name": name}}
+    return named("cluster.karmada.io/v1alpha1", "Cluster", name)
 
 
 def _conversion(authority: bytes, port: int) -> Object:

@@ -15,7 +15,6 @@ def administrator(authority: Authority) -> Object:
 
 
 def certified(certificate: Path, key: Path) -> Object:
-    """Return the user of a client certificate."""
     return {"client-certificate-data": _base64(certificate), "client-key-data": _base64(key)}
 
 
@@ -26,7 +25,6 @@ def write_kubeconfig(file: Path, port: int, authority: Authority, user: Object |
 
 
 def kubeconfig(port: int, authority: Authority, user: Object) -> str:
-    """Return a kubeconfig for an API server on loopback."""
     cluster = {"server": f"https://127.0.0.1:{port}", "certificate-authority-data": _base64(authority.file)}
     return yaml.safe_dump(
         {

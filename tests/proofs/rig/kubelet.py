@@ -12,15 +12,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from tests.proofs.rig.api import Api, ApiError, Object
+from tests.proofs.rig.api import Api, ApiError, Object, named
 from tests.proofs.rig.authority import Authority
+from tests.proofs.rig.background import background
 from tests.proofs.rig.interpreter import PROGRAM, Interpreter, start
 from tests.proofs.rig.nodes import add_node
 from tests.proofs.rig.processes import Process, Processes, free_port
 from tests.proofs.rig.usage import Container, Usage, telling
 
 NODE = "host-node"
-_NODE: Object = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}}
+_NODE = named("v1", "Node", NODE)
 _GLANCE = 0.1
 _MERGE = "application/merge-patch+json"
 _OUTDATED = http.client.NOT_FOUND, http.client.CONFLICT
@@ -44,7 +45,6 @@ class Pod:
 
     @property
     def usage(self) -> Usage:
-        """What it has used."""
         return Usage.of(self.server.process.child.pid)
 
     def look(self) -> bool:
@@ -98,15 +98,10 @@ class Kubelet:
         port = free_port()
         pair = authority.server("kubelet", NODE)
         self._join(port)
-        ended = threading.Event()
-        thread = threading.Thread(target=self._work, args=(ended,))
-        thread.start()
         try:
-            with telling(port, pair, self._containers):
+            with background(self._work), telling(port, pair, self._containers):
                 yield self
         finally:
-            ended.set()
-            thread.join()
             for process in (*(pod.server.process for pod in self.running.values()), *self.tasks.values()):
                 process.stop()
             self.api.delete(_NODE)

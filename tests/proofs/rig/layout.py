@@ -8,7 +8,7 @@ from typing import Self
 
 from tests.proofs.rig.api import Api
 from tests.proofs.rig.authority import Authority
-from tests.proofs.rig.kubeconfig import administrator, kubeconfig
+from tests.proofs.rig.kubeconfig import write_kubeconfig
 from tests.proofs.rig.processes import free_port
 
 MEMBERS = ("member1", "member2")
@@ -40,8 +40,7 @@ class Layout:
         authority.server("server", "localhost", "karmada-aggregated-apiserver.karmada-system.svc")
         authority.signing_key("accounts")
         layout = cls(folder, binaries, authority, {name: free_port() for name in _PORTS})
-        config = kubeconfig(layout.ports["karmada"], authority, administrator(authority))
-        layout.kubeconfig.write_text(config, encoding="utf-8")
+        write_kubeconfig(layout.kubeconfig, layout.ports["karmada"], authority)
         layout.tokens.write_text(f'{TOKEN},member-admin,member-admin,"system:masters"\n', encoding="utf-8")
         return layout
 
@@ -57,15 +56,16 @@ class Layout:
 
     @property
     def pki(self) -> Path:
-        """The folder of the certificates and keys."""
         return self.authority.folder
 
     def api(self, name: str) -> Api:
-        """Return the API server of Karmada or of a member, for an administrator."""
+        return Api(name, self.ports[name], self.context())
+
+    def context(self) -> ssl.SSLContext:
+        """Return how an administrator connects to an API server."""
         context = ssl.create_default_context(cafile=self.authority.file)
         context.load_cert_chain(self.pki / "admin.crt", self.pki / "admin.key")
-        return Api(name, self.ports[name], context)
+        return context
 
     def local(self, name: str) -> str:
-        """Return the address of a part."""
         return f"127.0.0.1:{self.ports[name]}"

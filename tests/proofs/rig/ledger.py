@@ -36,7 +36,6 @@ class Ledger:
             self._add(name, dict(_LABEL.findall(labels)), float(value))
 
     def table(self) -> str:
-        """The calls per operation, their latency and failures."""
         lines = [f"{'operation':<22}{'calls':>8}{'mean':>10}{'p50 <':>10}{'p99 <':>10}{'failed':>8}"]
         for operation, row in sorted(self.rows.items()):
             times = (row.seconds / max(row.calls, 1), row.quantile(0.5), row.quantile(0.99))

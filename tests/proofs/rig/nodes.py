@@ -33,5 +33,4 @@ def with_nodes(api: Api, count: int, cpu: int) -> Iterator[None]:
 
 
 def _node(name: str) -> Object:
-    labels = {"kubernetes.io/hostname": name}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}}}

@@ -11,20 +11,18 @@ from functools import partial
 from pathlib import Path
 from typing import Self
 
-from tests.proofs.rig import commands, karmada
+from tests.proofs.rig import karmada
 from tests.proofs.rig.api import Api, Object, until
 from tests.proofs.rig.authority import Authority
+from tests.proofs.rig.commands import api_server, command
 from tests.proofs.rig.layout import MEMBERS, TOKEN, Layout
 from tests.proofs.rig.ledger import requests_seen
 from tests.proofs.rig.processes import Processes
 from tests.support.waiting import HANG
 
 _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
-_GATED = {
-    "karmada-webhook": commands.webhook,
-    "karmada-controller-manager": commands.controller_manager,
-    "karmada-scheduler": commands.scheduler,
-}
+_GATED = ("karmada-webhook", "karmada-controller-manager", "karmada-scheduler")
+"""What reads feature gates."""
 
 
 @dataclass
@@ -70,27 +68,24 @@ class ControlPlane:
             say(f"+{time.monotonic() - begun:4.1f} s  {what}")
 
     def start_api_server(self, name: str) -> None:
-        """Start the API server of Karmada or of a member."""
-        self.processes.start(f"{name}-apiserver", *commands.api_server(self.layout, name))
+        self.processes.start(f"{name}-apiserver", *api_server(self.layout, name))
 
     def restart_scheduler(self, *, asks_estimators: bool) -> None:
         """Start the scheduler anew, with the gates that it has."""
         self.processes.stop("karmada-scheduler")
-        command = commands.scheduler(self.layout, self.gates, asks_estimators=asks_estimators)
-        self.processes.start("karmada-scheduler", *command)
+        self._start_gated("karmada-scheduler", asks_estimators=asks_estimators)
 
     def restart_components(self, *, multiple_pod_templates: bool) -> None:
         """Start what reads feature gates anew, with the gate as it is wanted."""
         self.metrics.append(self.manager_metrics())
         self.processes.stop(*_GATED)
-        self._start_gated(multiple_pod_templates)
+        self._start_components_with(multiple_pod_templates)
 
     def clusters_served(self) -> bool:
         """Whether the aggregated API server is reached through karmada-apiserver."""
         return self.karmada.get(_CLUSTERS) is not None
 
     def manager_metrics(self) -> str:
-        """What karmada-controller-manager tells about itself."""
         return fetch(f"http://{self.layout.local('manager')}/metrics")
 
     def requests_seen(self, host: str) -> Counter[str]:
@@ -106,16 +101,14 @@ class ControlPlane:
         return log.read_text(encoding="utf-8").count('"Call resource interpret webhook"')
 
     def warnings(self) -> list[Object]:
-        """Karmada's events that warn of something."""
         listed = self.karmada.get("/api/v1/events") or {"items": []}
         return [event for event in listed["items"] if event["type"] == "Warning"]
 
     def stop(self) -> None:
-        """Stop every process that was started here."""
         self.processes.stop_all()
 
     def _start_etcd(self) -> None:
-        self.processes.start("etcd", *commands.etcd(self.layout))
+        self.processes.start("etcd", *command(self.layout, "etcd"))
         until("etcd is healthy", partial(fetch, f"http://{self.layout.local('etcd')}/health"))
 
     def _start_api_servers(self) -> None:
@@ -129,21 +122,25 @@ class ControlPlane:
         karmada.install_types(self.karmada, self.layout)
 
     def _start_aggregated(self) -> None:
-        self.processes.start("karmada-aggregated-apiserver", *commands.aggregated_api_server(self.layout))
+        self.processes.start("karmada-aggregated-apiserver", *command(self.layout, "karmada-aggregated-apiserver"))
         until("clusters are served", self.clusters_served)
 
     def _start_components(self) -> None:
-        self._start_gated(multiple_pod_templates=False)
+        self._start_components_with(multiple_pod_templates=False)
         karmada.install_admission(self.karmada, self.layout)
 
-    def _start_gated(self, multiple_pod_templates: bool) -> None:
+    def _start_components_with(self, multiple_pod_templates: bool) -> None:
         multiple = f"MultiplePodTemplatesScheduling={str(multiple_pod_templates).lower()}"
         # These change nothing without a policy that has statePreservation, and without a FederatedResourceQuota.
         self.gates = f"{multiple},StatefulFailoverInjection=true,FederatedQuotaEnforcement=true"
-        for name, command in _GATED.items():
-            self.processes.start(name, *command(self.layout, self.gates))
+        for name in _GATED:
+            self._start_gated(name)
         until("karmada-webhook is ready", self._webhook_answers)
         until("karmada-controller-manager is ready", self.manager_metrics)
+
+    def _start_gated(self, name: str, *, asks_estimators: bool = False) -> None:
+        asks = str(asks_estimators).lower()
+        self.processes.start(name, *command(self.layout, name, gates=self.gates, asks_estimators=asks))
 
     def _join_members(self) -> None:
         for name, api in self.members.items():
@@ -161,7 +158,6 @@ class ControlPlane:
 
 
 def fetch(url: str) -> str:
-    """Return what is at a URL."""
     with urllib.request.urlopen(url, timeout=HANG / 2) as answer:  # noqa: S310 - a URL of this module
         text: str = answer.read().decode()
         return text

@@ -32,9 +32,9 @@ def propagation(workload: Object, placement: Object) -> Object:
     """Return a policy that propagates the workload with what it depends on."""
     metadata = workload["metadata"]
     selector = {"apiVersion": workload["apiVersion"], "kind": workload["kind"], "name": metadata["name"]}
+    name = f"{metadata['name']}-{workload['kind'].lower()}"
     spec = {"propagateDeps": True, "resourceSelectors": [selector], "placement": placement}
-    policy = named("policy.karmada.io/v1alpha1", "PropagationPolicy", metadata["name"], metadata["namespace"])
-    return policy | {"spec": spec}
+    return named("policy.karmada.io/v1alpha1", "PropagationPolicy", name, metadata["namespace"]) | {"spec": spec}
 
 
 def _affinity(members: Sequence[str]) -> Object:

@@ -42,7 +42,6 @@ def free_port() -> int:
 
 
 def listens(port: int) -> bool:
-    """Whether something listens on a port of loopback."""
     with suppress(OSError), socket.create_connection((_LOOPBACK, port), timeout=1):
         return True
     return False
@@ -70,7 +69,6 @@ class Process:
             return self.child.wait()
 
     def tail(self, lines: int = 5) -> str:
-        """The end of its log."""
         text = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
         return "\n".join(f"  {self.name}: {line[:240]}" for line in text[-lines:])
 
@@ -101,12 +99,10 @@ class Processes:
         return self.running[name]
 
     def stop(self, *names: str) -> None:
-        """Stop the programs of these names."""
         for name in names:
             self.running.pop(name).stop()
 
     def stop_all(self) -> None:
-        """Stop every program, the last one first."""
         for process in reversed(self.running.values()):
             if process.alive:
                 process.child.kill()
@@ -114,7 +110,6 @@ class Processes:
         self.running.clear()
 
     def tails(self) -> str:
-        """The ends of all logs."""
         return "\n".join(process.tail() for process in self.running.values())
 
 

@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from tests.proofs.rig import commands, karmada
+from tests.proofs.rig import karmada
 from tests.proofs.rig.api import until
-from tests.proofs.rig.kubeconfig import administrator, kubeconfig
+from tests.proofs.rig.commands import command
+from tests.proofs.rig.kubeconfig import write_kubeconfig
 from tests.proofs.rig.layout import PULLED
 from tests.proofs.rig.ledger import requests_seen
 from tests.proofs.rig.plane import ControlPlane, fetch
@@ -19,10 +20,9 @@ def pulling(plane: ControlPlane) -> Iterator[ControlPlane]:
     api = plane.layout.api(PULLED)
     plane.start_api_server(PULLED)
     until("the member in Pull mode is ready", api.ready)
-    config = plane.folder / f"{PULLED}.config"
-    text = kubeconfig(api.port, plane.authority, administrator(plane.authority))
-    config.write_text(text, encoding="utf-8")
-    plane.processes.start("karmada-agent", *commands.agent(plane.layout, config))
+    config = write_kubeconfig(plane.folder / f"{PULLED}.config", api.port, plane.authority)
+    agent = command(plane.layout, "karmada-agent", config=config, name=PULLED, own=plane.layout.local(PULLED))
+    plane.processes.start("karmada-agent", *agent)
     until("the member in Pull mode is Ready", partial(karmada.is_ready, plane.karmada, PULLED))
     try:
         yield replace(plane, members={PULLED: api})

@@ -89,7 +89,6 @@ class Terminal:
         return done.stdout
 
     def run(self, command: str) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end."""
         name, *arguments = shlex.split(command)
         assert name == "helm"
         variables = {**os.environ, "KUBECONFIG": str(self.host)}

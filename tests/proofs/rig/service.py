@@ -32,11 +32,9 @@ class Service:
         return service
 
     def add(self, port: int) -> None:
-        """New connections may go there from now on."""
         self._write({*self._endpoints(), str(port)})
 
     def remove(self, port: int) -> None:
-        """New connections go there no longer."""
         self._write({*self._endpoints()} - {str(port)})
 
     def replace(self, ports: set[int]) -> None:

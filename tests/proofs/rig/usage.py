@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
-from tests.support.serving import QuietServer
+from tests.support.serving import QuietServer, answer
 
 _PROC = Path("/proc")
 _TICK = os.sysconf("SC_CLK_TCK")
@@ -68,12 +68,7 @@ def telling(port: int, pair: tuple[Path, Path], containers: Callable[[], Iterabl
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            text = "".join(_exposition(containers())).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/plain; version=0.0.4")
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
+            answer(self, "".join(_exposition(containers())).encode(), "text/plain; version=0.0.4")
 
         def log_message(self, *_: object) -> None:
             pass
