@@ -96,11 +96,24 @@ export function createEditor(
           ...lintKeymap,
           indentWithTab,
         ]),
+        EditorView.domEventHandlers({ beforeinput: insertLines }),
         EditorView.contentAttributes.of({ tabindex: "0", "aria-label": `${label}; press Escape, then Tab to leave` }),
         EditorView.updateListener.of((update) => update.docChanged && changed(update.state.doc.toString())),
       ],
     }),
   });
+}
+
+/**
+ * Insert lines that come at once without a paste, as from a screen keyboard or an automation.
+ *
+ * The browser would insert them into the page, each with an inline style, which the Content-Security-Policy refuses.
+ */
+function insertLines(event: InputEvent, view: EditorView): boolean {
+  if (!event.data?.includes("\n")) return false;
+  event.preventDefault();
+  view.dispatch(view.state.replaceSelection(event.data), { userEvent: "input.paste", scrollIntoView: true });
+  return true;
 }
 
 export function setText(view: EditorView, text: string): void {

@@ -170,6 +170,6 @@ function ThemeButton() {
 
 takeToken();
 // A new address of the console in the same tab differs in its fragment only.
-addEventListener("hashchange", () => /^#(token|share)=/.test(location.hash) && location.reload());
+addEventListener("hashchange", () => /^#token=/.test(location.hash) && location.reload());
 const root = document.getElementById("app");
 if (root) render(<App />, root);

@@ -9,8 +9,9 @@ import { Asker } from "./asker";
 import type { Schema } from "./completion";
 import { forget, keep, kept } from "./draft";
 import { createEditor, type Light, lightUp, type Note, setText, showNotes } from "./editor";
+import { Picker } from "./picker";
 import { prose } from "./prose";
-import { fromLink, toLink } from "./share";
+import { fromFile, toFile } from "./share";
 
 /** What another page opens in the workbench. */
 export interface Opened {
@@ -38,6 +39,7 @@ const NOTHING: Question = {
   replicas: null,
   options: { resourceQuotaEstimate: false, podRequests: "scheduler" },
 };
+const SHARED = "workbench.json";
 const KIND = /^kind: *["']?(\w+)/m;
 
 export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; opened: Opened | null; isShown: boolean }) {
@@ -86,12 +88,15 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
     change(withoutOthers(state.current, part));
     for (const [name, view] of Object.entries(views.current)) setText(view, state.current[name as TextName]);
     keep(state.current);
-    if (location.hash) history.replaceState(history.state, "", location.pathname + location.search); // that of other texts
   };
 
   const open = (name: TextName, files: FileList) => {
     textOf(files).then(
-      (text) => edit({ [name]: text }),
+      (text) => {
+        const shared = fromFile(text);
+        if (!shared) edit({ [name]: text });
+        else if (mayReplace()) edit({ ...NOTHING, ...known(shared) });
+      },
       (failure) => setLost(failure.message),
     );
   };
@@ -106,12 +111,14 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
 
   const fail = (failure: Error) => setError(failure.message);
 
+  const mayReplace = () => !isEdited.current || confirm("This replaces your edits. Continue?");
+
   const choose = async (name: string) => {
     await get<Kind>(`/api/kinds/${name}`).then(show, fail);
   };
 
   const show = (found: Kind, example?: Example) => {
-    if (isEdited.current && !confirm("This replaces your edits. Continue?")) return;
+    if (!mayReplace()) return;
     isEdited.current = false;
     setLost("");
     forget();
@@ -129,11 +136,10 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
         setLost(text);
         return null;
       };
-      const link = await fromLink(location.hash).catch(() => missing("the link is broken; copy the whole of it"));
       const { karta, object, kind } = props.start.texts;
       const draft = kept(Boolean(karta || object));
       const found =
-        wanted.kind && !link
+        wanted.kind
           ? await get<Kind>(`/api/kinds/${wanted.kind}`).catch((failure) => missing(`${wanted.kind}: ${failure.message}`))
           : null;
       if (found) {
@@ -143,8 +149,8 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
         const named = TABS.find((each) => each.name === wanted.tab);
         if (wanted.tab && !named) missing(`there is no tab "${wanted.tab}"`);
         setTab(named?.name ?? "object");
-      } else if (link || draft) {
-        put({ ...NOTHING, ...known(link ?? draft ?? {}) });
+      } else if (draft) {
+        put({ ...NOTHING, ...known(draft) });
         isEdited.current = true;
       } else if (karta || object) {
         put({ karta, object });
@@ -158,7 +164,7 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
   }, []);
 
   useEffect(() => {
-    // An object that was edited has no address. A link that is shared holds it.
+    // An object that was edited has no address. A file that is shared holds it.
     const name = object && kind ? `${kind.apiVersion}/${kind.kind}` : "";
     if (props.isShown) toAddress({ kind: name, object, tab: name ? tab : "", operation });
   }, [props.isShown, kind, object, tab, operation]);
@@ -195,11 +201,9 @@ export function Workbench(props: { start: Start; schema: Schema; rows: Row[]; op
     for (const [name, view] of Object.entries(views.current)) lightUp(view, lights[name as TextName] ?? []);
   };
 
-  const share = async () => {
-    const link = await toLink(state.current);
-    history.replaceState(history.state, "", link);
-    const isCopied = await copied(link);
-    say(isCopied ? "The link is in the address bar and the clipboard" : "The link is in the address bar");
+  const share = () => {
+    download(SHARED, toFile(state.current));
+    say(`Saved as ${SHARED}: Open a file, in any console, takes it`);
   };
 
   const say = (text: string) => {
@@ -495,31 +499,9 @@ function Editor(props: {
 }
 
 function KindPicker(props: { rows: Row[]; kind: Kind | null; isOwn: boolean; choose: (name: string) => void }) {
-  const shown = props.rows.slice(0, 1000);
-  const versions = [...new Set(shown.map((row) => row.apiVersion))];
-  const value = props.kind && props.isOwn ? `${props.kind.apiVersion}/${props.kind.kind}` : "";
-  return (
-    <select
-      aria-label="Kind"
-      value={value}
-      onChange={(event) => {
-        const chosen = event.currentTarget.value;
-        event.currentTarget.value = value; // until the other one is there, which its user may refuse
-        if (chosen) props.choose(chosen);
-      }}
-    >
-      {value ? null : <option value="">{props.kind ? `${props.kind.kind}, edited` : "Choose a kind …"}</option>}
-      {versions.map((version) => (
-        <optgroup label={version}>
-          {shown
-            .filter((row) => row.apiVersion === version)
-            .map((row) => (
-              <option value={`${version}/${row.kind}`}>{row.kind}</option>
-            ))}
-        </optgroup>
-      ))}
-    </select>
-  );
+  const choices = props.rows.slice(0, 1000).map(({ apiVersion, kind }) => ({ value: `${apiVersion}/${kind}`, text: kind, note: apiVersion }));
+  const shown = props.kind ? `${props.kind.kind}${props.isOwn ? "" : ", edited"}` : "";
+  return <Picker label="Kind" choices={choices} shown={shown} placeholder="Choose a kind …" choose={props.choose} />;
 }
 
 function Toolbar(props: {
@@ -571,56 +553,25 @@ function TextButtons(props: { name: TextName; question: Question; copy: (name: T
 }
 
 function ExamplePicker({ kind, show }: { kind: Kind; show: (kind: Kind, example?: Example) => void }) {
-  const operations = [...new Set(kind.examples.map((each) => each.operation))];
-  return (
-    <select
-      aria-label="Example"
-      class="wide"
-      value=""
-      onChange={(event) => {
-        const example = kind.examples[Number(event.currentTarget.value)];
-        if (example) show(kind, example);
-        event.currentTarget.value = "";
-      }}
-    >
-      <option value="">{kind.examples.length} examples …</option>
-      {operations.map((operation) => (
-        <optgroup label={operation}>
-          {kind.examples.map((each, index) =>
-            each.operation === operation ? <option value={index}>{each.name}</option> : null,
-          )}
-        </optgroup>
-      ))}
-    </select>
-  );
+  const choices = kind.examples.map((each, index) => ({ value: String(index), text: each.name, note: each.operation }));
+  return <Picker label="Example" choices={choices} shown="" placeholder={`${kind.examples.length} examples …`} isWide choose={(index) => show(kind, kind.examples[Number(index)])} />;
 }
 
 function ClusterPicker(props: { kind: Kind | null; items: string; put: (part: Partial<Question>) => void }) {
   const reports = props.kind?.reports ?? [];
-  const add = (status: string) => {
+  const choices = [
+    { value: "none", text: "without a status" },
+    ...reports.map((report, index) => ({ value: String(index), text: report.name })),
+    { value: "own", text: "with a status to write" },
+  ];
+  const add = (chosen: string) => {
+    const report = reports[Number(chosen)]?.text.trimEnd().replaceAll("\n", "\n    ");
+    const status = report ? `\n    ${report}` : chosen === "own" ? OWN_STATUS : "";
     const number = (props.items.match(/clusterName:/g)?.length ?? 0) + 1;
     const item = `- clusterName: member${number}\n  applied: true\n${status ? `  status:${status}\n` : ""}`;
     props.put({ items: `${props.items && !props.items.endsWith("\n") ? `${props.items}\n` : props.items}${item}` });
   };
-  return (
-    <select
-      aria-label="Add a cluster"
-      value=""
-      onChange={(event) => {
-        const chosen = event.currentTarget.value;
-        event.currentTarget.value = "";
-        const report = reports[Number(chosen)]?.text.trimEnd().replaceAll("\n", "\n    ");
-        if (chosen) add(report ? `\n    ${report}` : chosen === "own" ? OWN_STATUS : "");
-      }}
-    >
-      <option value="">Add a cluster</option>
-      <option value="none">without a status</option>
-      {reports.map((report, index) => (
-        <option value={String(index)}>{report.name}</option>
-      ))}
-      <option value="own">with a status to write</option>
-    </select>
-  );
+  return <Picker label="Add a cluster" choices={choices} shown="" placeholder="Add a cluster" choose={add} />;
 }
 
 const OWN_STATUS = " {} # what is below status in the object of this cluster";
