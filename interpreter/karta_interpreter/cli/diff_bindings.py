@@ -106,7 +106,7 @@ class _Kind:
     @property
     def cells(self) -> tuple[str, ...]:
         """The row of the summary."""
-        pods, health, dependencies, status = "-", "-", "-", "-"
+        pods, dependencies = "-", "-"
         operation = next((each for each in _COUNTED if self.compared[each]), None)
         requests = [
             _change(f"{name} ", *amounts) for name, amounts in sorted(self.requests.items()) if len({*amounts}) > 1

@@ -45,9 +45,8 @@ class KnownDocuments:
         loaded = _load_changed(parts, known, source) if known else None
         if loaded is None:
             loaded = load_documents(text, source)
-        if all(
-            one.line for one in loaded
-        ):  # else the text is unreadable, and its next version may have the parts again
+        is_read = all(one.line for one in loaded)
+        if is_read:  # else the next version of the text may have the parts of the last readable one again
             self._parts = dict(_remembered(parts, loaded))
         return loaded
 

@@ -33,7 +33,7 @@ from karta_interpreter.engine.explain.reading import (
     readings,
     shown,
 )
-from karta_interpreter.engine.operations import Call, Options, Results, can_exist, label_selector, named_objects
+from karta_interpreter.engine.operations import Call, Options, Results, can_exist, dependency_selector, named_objects
 
 _PROBE: Final = "karta-interpreter-probe"
 
@@ -83,7 +83,7 @@ def _extra(definition: Definition, obj: Object, dependency: Object, title: str, 
             continue
         if (extra.api_version, extra.kind) != (dependency["apiVersion"], dependency["kind"]):
             continue
-        objects, text_of = objects_text(dependency), partial(label_selector, extra) if extra.by_labels else str
+        objects, text_of = objects_text(dependency), partial(dependency_selector, extra) if extra.by_labels else str
         named = [reading for reading in readings(extra.objects, obj) if text_of(reading.value) == objects]
         if named:
             places: tuple[Place, ...] = tuple(chain.from_iterable(reading.places for reading in named))

@@ -15,7 +15,7 @@ from karta_interpreter.engine.operations.call import (
     TargetComponent,
 )
 from karta_interpreter.engine.operations.dispatch import IDENTITY, own_answer, projection_of, reads_of_karta
-from karta_interpreter.engine.operations.interpret_dependency import can_exist, label_selector, named_objects
+from karta_interpreter.engine.operations.interpret_dependency import can_exist, dependency_selector, named_objects
 from karta_interpreter.engine.operations.interpret_health import absent_status, healthy_statuses, is_stale
 from karta_interpreter.engine.operations.interpretation import (
     OnPrint,
@@ -61,12 +61,12 @@ __all__ = [
     "absent_status",
     "by_operation",
     "can_exist",
+    "dependency_selector",
     "has_scripts_alone",
     "healthy_statuses",
     "interpret",
     "is_queued",
     "is_stale",
-    "label_selector",
     "named_objects",
     "natively_answered",
     "own_answer",

@@ -97,7 +97,7 @@ def _named_by(rule: ExtraDependency, obj: Object) -> list[Dependency]:
     places = [] if rule.namespace is None else filter(None, rule.namespace.evaluate(obj))
     of_kind = Dependency(rule.api_version, rule.kind, next(iter(places), namespace_of(obj)), "")
     if rule.by_labels:
-        selectors = [label_selector(rule, output) for output in rule.objects.evaluate(obj)]
+        selectors = [dependency_selector(rule, output) for output in rule.objects.evaluate(obj)]
         return [of_kind._replace(label_selector=selector) for selector in selectors if selector]
     return [of_kind._replace(name=name) for name in rule.objects.evaluate(obj) if name]
 
@@ -126,7 +126,7 @@ def _filled(name: str, values: Object, rounds: int = 4) -> Iterator[str]:
         yield name
 
 
-def label_selector(rule: ExtraDependency, output: JSON) -> str:
+def dependency_selector(rule: ExtraDependency, output: JSON) -> str:
     """Return a label selector that a rule gives as JSON, or "" for a label that is null: no object has it.
 
     Raises InterpretationError for what API servers do not take as a selector.
