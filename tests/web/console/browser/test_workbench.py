@@ -254,10 +254,16 @@ def test_shared_file_is_opened_by_another_console_in_another_browser(open_page: 
     file = shared_by(page, tmp_path)
     with started("console", "--no-open", "--port", "0") as address:
         other = open_page(address=address)
+        choosers: list[Any] = []
+
+        def keep(chooser: Any) -> None:
+            choosers.append(chooser)
+
+        other.on("filechooser", keep)  # before the keys: Playwright does not wait until the page is told
         tab_to(other, "Open a file as Karta")
-        with other.expect_file_chooser() as chooser:
-            other.keyboard.press("Enter")
-        chooser.value.set_files(file)
+        other.keyboard.press("Enter")
+        wait(other, lambda: bool(choosers))
+        choosers[0].set_files(file)
         wait(other, lambda: (text_of(other, "karta"), text_of(other, "object")) == (KARTA, OBJECT))
         assert other.get_by_label("Revise to").input_value() == "5"
 
