@@ -440,3 +440,25 @@ def test_script_adds_containers_to_instances(
         return
     with pytest.raises(LuaError, match="2 results for 3 instances"):
         answer([script], object=obj)
+
+
+@pytest.mark.parametrize("field", ["containers", "initContainers"])
+def test_script_knows_dependencies_and_no_requests_of_containers_that_are_added_together(
+    pairs: list[Pair], field: str
+) -> None:
+    jobset = next(pair.definition for pair in pairs if pair.definition.gvk.kind == "JobSet")
+    path = ("metadata", "annotations", "karta-interpreter.io/added-containers")
+    text = f"replicatedjob: '{{{field}: [{{containers: [{{containers: [.spec.proxy]}}]}}]}}'"
+    definition = load_definition(edit.set_value(jobset.manifest, path, text))
+    jobs = [{"name": "a", "template": {"spec": {"template": {"spec": {"containers": [{"name": "main"}]}}}}}]
+    proxy = {"name": "proxy", "envFrom": [{"secretRef": {"name": "keys"}}]}
+    metadata, spec = {"name": "x", "namespace": "y"}, {"replicatedJobs": jobs, "proxy": proxy}
+    obj = {"apiVersion": jobset.gvk.api_version, "kind": "JobSet", "metadata": metadata, "spec": spec}
+
+    operation = Operation.INTERPRET_DEPENDENCY
+    expected = interpret(definition, Call(operation, obj))
+    assert [each["name"] for each in expected["dependencies"]] == ["keys"]
+    assert answer([Script(operation, script_of(definition, operation), "jobset")], object=obj) == expected
+    operation = Operation.INTERPRET_REPLICA
+    with pytest.raises(LuaError, match="a script cannot add containers together"):
+        answer([Script(operation, script_of(definition, operation), "jobset")], object=obj)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s import Counting, edit, pod_requirements
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
@@ -178,3 +178,55 @@ def test_templates_do_not_need_ids_or_counts(orchestra: Raw) -> None:
     assert found == [("section", position, nameless["template"]) for position in (0, 1)]
     with pytest.raises(InterpretationError, match="an instance id is a string"):
         pod_sets(definition, obj)
+
+
+_GROUP = """
+conductor: >-
+  {FIELD: [{name: "band", containers: [
+    {resources: .spec.common, containers: [.spec.players[] | {name, resources}]},
+    {name: "proxy", resources: .spec.proxy}
+  ]}]}
+"""
+
+
+@rows(
+    ("players", "requests"),
+    [
+        pytest.param([{"limits": {"a.io/x": 2}}, None], {"a.io/x": "4", "cpu": "500m", "memory": "2Gi"},
+            id="the common amounts are those of each member without its own"),
+        pytest.param([{"limits": {"cpu": 8}}, {"requests": {"cpu": "1"}}],
+            {"a.io/x": "3", "cpu": "1250m", "memory": "2Gi"}, id="a common request goes before a limit"),
+        pytest.param([], {"a.io/x": "1"}, id="no members"),
+    ],
+)  # fmt: skip
+def test_init_containers_added_together_request_their_sum(
+    orchestra: Raw, players: list[JSON], requests: dict[str, str]
+) -> None:
+    definition = adding(orchestra, _GROUP.replace("FIELD", "initContainers"))
+    common = {"limits": {"a.io/x": "1", "memory": "1Gi"}, "requests": {"cpu": "250m"}}
+    members = [{"name": f"p{number}", "resources": resources} for number, resources in enumerate(players)]
+    obj = playing(common=common, players=members, proxy={"limits": {"a.io/x": 1}})
+    conductor = pod_sets(definition, obj)[0].template["spec"]["initContainers"]
+    assert conductor[-1] == {"name": "band", "resources": {"requests": requests}}
+    assert [container["name"] for container in conductor[1:-1]] == [*(member["name"] for member in members), "proxy"]
+    assert pod_requirements({"spec": {"initContainers": conductor}}, Counting.SCHEDULER).to_json() == {
+        "resourceRequest": requests
+    }
+
+
+def test_containers_added_together_have_what_their_group_has(orchestra: Raw) -> None:
+    text = "conductor: '{containers: [{resources: .spec.common, containers: .spec.players}]}'"
+    players = [{"name": "p"}, {"name": "q", "resources": {"limits": {"cpu": "2"}, "requests": None}}, "r"]
+    obj = playing(common={"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": 1}}, players=players)
+    first, second, other = pod_sets(adding(orchestra, text), obj)[0].template["spec"]["containers"]
+    assert first == {"name": "p", "resources": obj["spec"]["common"]}
+    assert second["resources"] == {"limits": {"cpu": "2", "memory": "1Gi"}, "requests": {"cpu": 1}}
+    assert other == "r", "the reader of containers reports it"
+
+
+def test_wrong_amount_of_containers_added_together_stays_for_the_reader(orchestra: Raw) -> None:
+    definition = adding(orchestra, _GROUP.replace("FIELD", "initContainers"))
+    obj = playing(players=[{"name": "p", "resources": {"limits": {"cpu": "much"}}}])
+    (template,) = [pods.template for pods in pod_sets(definition, obj) if pods.name == "conductor"]
+    with pytest.raises(InterpretationError, match=r"resources\.limits\.cpu: .*much"):
+        pod_requirements(template, Counting.SCHEDULER)

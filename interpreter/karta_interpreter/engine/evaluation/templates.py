@@ -15,6 +15,7 @@ from karta_interpreter.definitions.karta import (
     PodSpec,
     PodTemplate,
 )
+from karta_interpreter.engine.evaluation.container_groups import ungrouped
 from karta_interpreter.engine.evaluation.evaluation import aligned
 from karta_interpreter.languages.jq import Query
 
@@ -126,7 +127,7 @@ def _with_containers(
                     f"there are the lists {' and '.join(CONTAINER_LISTS)}, each written [{{…}}]"
                 )
             if containers:
-                lists[-1][field] = containers
+                lists[-1][field] = ungrouped(field, containers)
     pairs = zip(templates, lists if added.each else lists * len(templates), strict=True)
     return [_extended(template, more) if template and more else template for template, more in pairs]
 

@@ -93,6 +93,17 @@ local function count(component, value)
   return number
 end
 
+-- The containers of a list, and behind each the ones that it stands for.
+local function with_members(containers, levels)
+  local whole = {}
+  for _, container in ipairs(containers) do
+    whole[#whole + 1] = container
+    local members = type(container) == "table" and container.containers
+    if levels > 0 and is_list(members) then whole = joined(whole, with_members(members, levels - 1)) end
+  end
+  return whole
+end
+
 -- The pod spec with the containers that the operator adds at the end.
 local function with_added(component, spec, lists)
   if not check_object(component, lists) then return spec end
@@ -101,7 +112,7 @@ local function with_added(component, spec, lists)
     if field ~= "containers" and field ~= "initContainers" then error(component .. ": cannot add " .. field, 0) end
     if containers[1] == nil and next(containers) ~= nil then error(component .. ": " .. field .. " must be a list", 0) end
     local own = spec[field] -- what is not a list is rejected where containers are read
-    if own == nil or is_list(own) then whole[field] = joined(own or {}, containers) end
+    if own == nil or is_list(own) then whole[field] = joined(own or {}, with_members(containers, 2)) end
   end
   return whole
 end
@@ -143,6 +154,7 @@ end
 local function demands_of(containers, named)
   local found = {}
   for i, container in pairs(containers == nil and {} or containers) do
+    if is_list(get(container, "containers")) then error("a script cannot add containers together", 0) end
     local resources = get(container, "resources") or {}
     for _, field in ipairs({"requests", "limits"}) do
       for name, amount in pairs(get(resources, field) or {}) do
