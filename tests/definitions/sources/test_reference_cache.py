@@ -316,7 +316,7 @@ async def test_object_of_a_list_without_its_kind_has_one(tmp_path: Path, folder:
         pytest.param(b'{"metadata": {}, "items": [{"metadata": {"name": "a"}, "spec": "\xff"}]}', id="no UTF-8"),
         pytest.param(b'{"metadata": {}, "items": [{"metadata": 1}]}', id="an object without metadata"),
         pytest.param(b'{"metadata": {}, "items": [1]}', id="what is no object"),
-        pytest.param(b'{"metadata": {}, "items": [{"a": ' + b"[" * 5000 + b"]" * 5000 + b"}]}", id="too deep"),
+        pytest.param(b'{"metadata": {}, "items": [{"a": ' + b"[" * 20_000 + b"]" * 20_000 + b"}]}", id="too deep"),
         pytest.param(b'{"metadata": {}, "items": {}}', id="no list"),
     ],
 )
