@@ -19,6 +19,7 @@ import orjson
 
 from karta_interpreter.base.errors import ClusterError, RecordingError, RequestError
 from karta_interpreter.base.findings import Finding, Severity
+from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.base.sandbox.pool import Pool
 from karta_interpreter.cli import bindings, diff_bindings, replay, saved
@@ -270,8 +271,8 @@ def _recordings(bound: int) -> Iterator[Fed]:
 @feeder(
     "types of parts of objects that the server's own process decodes",
     "webhook.wire.fast_decoder:MOST_TYPES",
-    small=42,
-    unit=7,
+    small=40,
+    unit=2,
 )
 def _types(bound: int) -> Iterator[Fed]:
     there = len(dict.__subclasses__())
@@ -280,15 +281,23 @@ def _types(bound: int) -> Iterator[Fed]:
     definition = sources.snapshot.find(GVK("mill.example.org", "v1", "GrainMill"))
     decoder = fast_decoder.FastDecoder(lambda _: definition)
     obj = {"apiVersion": "mill.example.org/v1", "kind": "GrainMill"}
-    lost = 0
+    lost, projection = 0, Projection()
 
     def push(text: str) -> None:
-        nonlocal lost
+        nonlocal lost, projection
+        projection = Projection()
+        projection.take("kind", "apiVersion", f"spec.{text[:12]}")
         body = orjson.dumps(orjson.loads(question(f"Mill{text[:12]}", object=obj))) + b"\n"
         lost += decoder.read(body) is None
         decoder.use(lambda _: definition)
 
-    with mock.patch.object(fast_decoder, "MOST_TYPES", there + bound):
+    def latest(*_: object) -> Projection:
+        return projection
+
+    with (
+        mock.patch.object(fast_decoder, "projection_of", latest),
+        mock.patch.object(fast_decoder, "MOST_TYPES", there + bound),
+    ):
         yield Fed(push, lambda: len(dict.__subclasses__()) - there, lambda: lost)
 
 

@@ -36,6 +36,11 @@ def release_memory() -> None:
     trim_memory()
 
 
+def collect_garbage() -> None:
+    """Collect garbage among all objects that are not excluded. Those of 100 new definitions take 10 ms."""
+    gc.collect()
+
+
 def trim_memory() -> None:
     """Give free memory, which glibc keeps between blocks that are in use, back to the operating system."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)

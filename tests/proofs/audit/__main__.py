@@ -76,6 +76,7 @@ ATTACKS: Final[dict[str, Attack]] = {
     "scrapes": overload.SCRAPES,
     "clock": clock.JUMPS,
     "reloads": reloading.RELOADS,
+    "reloads-asked": reloading.ASKED,
     **reloading.MANY,
     _SOAK: soak.SOAK,
 }

@@ -1,4 +1,4 @@
-"""Definitions that change under traffic: one every second, which must not take memory, and thousands at once."""
+"""Definitions that change under traffic: one every second, a hundred with calls in between, thousands at once."""
 
 import asyncio
 import json
@@ -14,6 +14,7 @@ from tests.webhook.process.client import post, question
 from tests.webhook.process.conversations import suite_cases
 
 _CLIENTS, _EVERY, _FIRST, _AROUND = 4, 1.0, 60.0, 5.0
+_ASKED, _FIRST_RELOADS, _LOOKED_EVERY = 100, 10, 0.02
 _IN_A_FILE, _VERSIONS, _PAUSE, _LONGEST = 1500, 4, 0.2, 180.0
 
 
@@ -85,5 +86,53 @@ def _many(count: int) -> Attack:
     return Attack(run, prepare, contained=False)
 
 
+def _question(number: int, field: str) -> bytes:
+    """Return a call as Karmada spells it."""
+    kind = kind_of(number)
+    obj = {"apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": {"name": "x", "namespace": "y"}}
+    spec = {field: number, "template": {"spec": {"containers": []}}}
+    return post(
+        json.dumps(json.loads(question(kind, object=obj | {"spec": spec})), separators=(",", ":")).encode() + b"\n"
+    )
+
+
+def _field(number: int, version: int) -> str:
+    return f"n{version}x{number}"
+
+
+def _write_fields(folder: Path, version: int) -> None:
+    """Write definitions that all read a field that nothing has read before."""
+    made = folder.parent / f"{folder.name}.new"
+    texts = (json.dumps(definition(number, f".spec.{_field(number, version)}")) for number in range(_ASKED))
+    made.write_text("\n---\n".join(texts))
+    made.rename(folder / "changing.yaml")
+
+
+def _prepare_fields(folder: Path) -> tuple[str | Path, ...]:
+    _write_fields(folder, 0)
+    return "--kartas", folder
+
+
+async def _asked(target: Target) -> Found:
+    """Change all definitions and ask each, again and again; compare the memory with that after the first reloads."""
+    begun, samples, version = time.monotonic(), list[float](), 0
+    client = await target.connect()
+    while version < _FIRST_RELOADS or time.monotonic() - begun < target.effort.reloading:
+        version += 1
+        await asyncio.to_thread(_write_fields, target.folder, version)
+        last = _question(_ASKED - 1, _field(_ASKED - 1, version))
+        answer = None
+        async with asyncio.timeout(_LONGEST):
+            while not answer or f'"replicas":{_ASKED - 1}'.encode() not in answer.body:
+                await asyncio.sleep(_LOOKED_EVERY)
+                client, answer = await target.ask(client, last)
+        for number in range(_ASKED):
+            client, _ = await target.ask(client, _question(number, _field(number, version)))
+        samples.append(_resident(target.server.pid))
+    await client.close()
+    return target.found(reloads=version, memory_growth=max(samples) / samples[_FIRST_RELOADS - 1])
+
+
 RELOADS = Attack(_reloads, _prepare, all_cases=True)
+ASKED = Attack(_asked, _prepare_fields, contained=False)
 MANY = {f"reloads-{count}": _many(count) for count in (1000, 5000, 15_000)}

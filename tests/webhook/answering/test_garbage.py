@@ -3,6 +3,7 @@
 import gc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -15,7 +16,7 @@ from karta_interpreter.base.sandbox.awaiting import AsyncPool
 from karta_interpreter.definitions.karta import ComponentRules, Definition
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
-from karta_interpreter.webhook.answering import child_program
+from karta_interpreter.webhook.answering import calls, child_program
 from karta_interpreter.webhook.answering.calls import Calls
 from karta_interpreter.webhook.answering.child_lane import ChildLane
 from karta_interpreter.webhook.answering.pending_call import PendingCall
@@ -48,17 +49,17 @@ def _without(field: str) -> Callable[[Any], None]:
 async def test_failed_call_leaves_no_garbage_with_its_body(change: Callable[[Any], None], code: int) -> None:
     store = Store([KARTAS], catalogue=False)
     store.load()
-    calls = Calls(store, DEFAULT_OPTIONS)
+    answering = Calls(store, DEFAULT_OPTIONS)
     context = orjson.loads(question("GrainMill", "InterpretReplica"))
     context["request"]["note"] = MARK
     change(context["request"])
     body = orjson.dumps(context)
 
     async def work() -> Any:
-        return orjson.loads(await calls.answer(body, HANG))["response"]["status"]["code"]
+        return orjson.loads(await answering.answer(body, HANG))["response"]["status"]["code"]
 
     assert await _left_by(work) == (code, [])
-    calls.close()
+    answering.close()
 
 
 async def test_failed_call_of_child_leaves_no_garbage_with_its_body(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,6 +91,28 @@ async def test_failed_call_of_child_leaves_no_garbage_with_its_body(monkeypatch:
         return ""
 
     assert await _left_by(work) == ("it has no answer", [])
+
+
+@pytest.mark.parametrize(
+    ("types", "room", "looks"),
+    [
+        pytest.param(calls._MOST_LEFT, 0, 1, id="many types"),  # noqa: SLF001 - the bound
+        pytest.param(calls._MOST_LEFT - 1, 0, 0, id="few types"),  # noqa: SLF001
+        pytest.param(calls._MOST_LEFT, -1, 0, id="too many definitions"),  # noqa: SLF001
+    ],
+)
+def test_types_of_replaced_readers_are_looked_for_once(
+    types: int, room: int, looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, counted, looked = Store([KARTAS], catalogue=False), 300, list[None]()
+    monkeypatch.setattr(calls, "_MOST_DEFINITIONS", len(store.load().entries) + room)
+    monkeypatch.setattr(calls, "count_types", lambda: counted)
+    monkeypatch.setattr(calls, "collect_garbage", lambda: looked.append(None))
+    Calls(store, DEFAULT_OPTIONS)
+    counted += types
+    for _ in range(2):
+        store._use(replace(store.snapshot))  # noqa: SLF001 - as a reload of a change does
+    assert len(looked) == looks
 
 
 async def _left_by(work: Callable[[], Awaitable[Any]]) -> tuple[Any, list[type]]:

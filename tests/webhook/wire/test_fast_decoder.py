@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 from msgspec import structs
 
 from karta_interpreter.base.errors import InterpretationError, RequestError
-from karta_interpreter.base.k8s.projection import Projection
+from karta_interpreter.base.k8s.projection import Projection, Read, reader
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.karta.catalogue import catalogue_kinds
 from karta_interpreter.definitions.karta.definition import Definition
@@ -325,6 +325,30 @@ def test_decoder_keeps_what_it_learned_about_definition_that_stays(monkeypatch: 
     decoded = [decoder.read(body) for body in bodies]
     assert [each and each.definition for each in decoded] == [served[kinds[0]], changed, None]
     assert learned == ["Deployment", "StatefulSet", "DaemonSet", "StatefulSet"]
+
+
+def test_readers_of_same_parts_share_their_types() -> None:
+    def read(*paths: str) -> Read:
+        projection = Projection()
+        projection.take(*paths)
+        return reader({"object": projection, "replicas": None})
+
+    def count() -> int:
+        return len(dict.__subclasses__())
+
+    kept = [read("spec.sharedTemplate.spec.nodeName", "spec.sharedCounts[].value")]
+    there = count()
+    kept.append(read("spec.sharedCounts[].value", "spec.sharedTemplate.spec.nodeName"))
+    assert count() == there
+    # The object and its spec.
+    kept.append(read("spec.sharedCounts[].value", "spec.sharedTemplate.spec.nodeName", "spec.shared"))
+    assert count() == there + 2
+    texts = [each(b'{"object": {"spec": {"shared": 1, "sharedCounts": [{"value": 2}]}}}')[1] for each in kept]
+    narrow, wide = (
+        b'[{"spec":{"sharedCounts":[{"value":2}]}},null]',
+        b'[{"spec":{"shared":1,"sharedCounts":[{"value":2}]}},null]',
+    )
+    assert texts == [narrow, narrow, wide]
 
 
 def test_numbers_beyond_doubles_are_not_noticed_where_nobody_reads() -> None:

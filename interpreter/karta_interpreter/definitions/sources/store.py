@@ -156,7 +156,7 @@ class Store:
         if snapshot == self.snapshot and self.snapshot.generation:
             return self.snapshot
         # An equal definition stays the same object: others in its file have changed, and what was compiled and learned
-        # about it is still true. Readers that were replaced are garbage that may never be collected.
+        # about it is still true. Readers that were replaced are garbage that is collected late.
         kept = {
             gvk: replace(entry, definition=present.definition)
             for gvk, entry in snapshot.entries.items()
