@@ -34,6 +34,7 @@ class Upstream:
     folder: str = ""
     crds: tuple[str, ...] = ()
     module: str = ""
+    modules: Mapping[str, str] = field(default_factory=dict)
     conformance: str = ""
     without: str | Mapping[str, str] = field(default_factory=dict)
 

@@ -3,8 +3,8 @@
 import json
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias
@@ -64,9 +64,13 @@ class Checkout:
 
 @dataclass(frozen=True)
 class Module:
-    """A Go module. The proxy lists few versions, and has more."""
+    """A Go module. The proxy lists few versions, and has more.
+
+    ``nested`` has the folders of its repository that are modules of their own, each with the path of its module.
+    """
 
     path: str
+    nested: Mapping[str, str] = field(default_factory=dict)
 
     def releases(self) -> Sequence[str]:
         """Return the versions that the proxy lists."""
@@ -80,7 +84,12 @@ class Module:
         return self._archive(version) is not None
 
     def files(self, version: str, patterns: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Yield files as text."""
+        """Yield files as text. Raises BuildError if the proxy lacks the module of a folder in a pattern."""
+        for folder, path in self.nested.items():
+            within = [pattern.removeprefix(f"{folder}/") for pattern in patterns if pattern.startswith(f"{folder}/")]
+            if within:
+                for name, text in _nested_files(Module(path), version, within):
+                    yield f"{folder}/{name}", text
         archive = self._archive(version)
         assert archive, f"there is no {self.path} {version}"
         root = f"{self.path}@{version}/"
@@ -94,6 +103,15 @@ class Module:
         done = subprocess.run(command, cwd=Path.home(), capture_output=True, text=True, check=False)
         archive: str | None = json.loads(done.stdout or "{}").get("Zip")
         return archive
+
+
+def _nested_files(module: Module, version: str, patterns: Sequence[str]) -> Iterator[tuple[str, str]]:
+    # Kubernetes 1.35 has its libraries as 0.35.
+    for own in dict.fromkeys((version, re.sub(r"^v1\.", "v0.", version))):
+        if module.has(own):
+            yield from module.files(own, patterns)
+            return
+    raise BuildError(f"the module proxy has no {module.path} {version}")
 
 
 def _fitting(paths: Iterable[str], patterns: Sequence[str]) -> list[str]:
@@ -110,7 +128,7 @@ def sources_of(upstream: Upstream, folder: Path | None) -> list[Source]:
         if git:
             found.append(Checkout(git, upstream.folder))
             break
-    return [*found, *([Module(upstream.module)] if upstream.module else ())]
+    return [*found, *([Module(upstream.module, upstream.modules)] if upstream.module else ())]
 
 
 def clone(upstream: Upstream, folder: Path) -> None:

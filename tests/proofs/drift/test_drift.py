@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from fnmatch import fnmatchcase
 from pathlib import Path
+from shutil import which
+from zipfile import ZipFile
 
 import pytest
 
@@ -14,7 +16,9 @@ from tests.catalogue.entries import entries
 from tests.proofs.conformance.reasons import Reasons
 from tests.proofs.drift.__main__ import REASONS, table
 from tests.proofs.drift.comparison import Row, crd_of, differences
+from tests.proofs.drift.sources import Module
 from tests.proofs.drift.words import new_words
+from tests.proofs.rig.toolchain import BuildError
 
 _ANY = {"x-kubernetes-preserve-unknown-fields": True}
 _GVK = GVK("jobset.x-k8s.io", "v1alpha2", "JobSet")
@@ -133,3 +137,29 @@ def test_words_of_a_newer_source_need_answers() -> None:
     assert list(new_words(words, [store], "v1.0.0")) == []
     assert list(new_words(words, [store], "v1.1.0")) == ["the word Asleep of api/types.go has no answer"]
     assert list(new_words(words, [store], "v2.0.0")) == ["no words in api/types.go"]
+
+
+def _proxy(folder: Path, module: str, version: str, **files: str) -> None:
+    """Store a version of a module as the module proxy has it."""
+    place = folder / module / "@v"
+    place.mkdir(parents=True)
+    (place / f"{version}.info").write_text(f'{{"Version": "{version}"}}')
+    (place / f"{version}.mod").write_text(f"module {module}\n")
+    with ZipFile(place / f"{version}.zip", "w") as archive:
+        for name, text in files.items():
+            archive.writestr(f"{module}@{version}/{name}.go", text)
+
+
+@pytest.mark.skipif(which("go") is None, reason="there is no Go")
+def test_folder_that_is_a_module_is_read_from_the_proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"GOPROXY": f"file://{tmp_path}/proxy", "GONOSUMDB": "*", "GOFLAGS": "-modcacherw"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("GOMODCACHE", str(tmp_path / "cache"))
+    _proxy(tmp_path / "proxy", "example.io/whole", "v1.3.0", main="package main")
+    _proxy(tmp_path / "proxy", "example.io/api", "v0.3.0", types="package api")
+    module = Module("example.io/whole", {"staging/api": "example.io/api", "staging/gone": "example.io/gone"})
+
+    assert [*module.files("v1.3.0", ["main.go"])] == [("main.go", "package main")]
+    assert [*module.files("v1.3.0", ["staging/api/types.go"])] == [("staging/api/types.go", "package api")]
+    with pytest.raises(BuildError, match=r"the module proxy has no example\.io/gone v1\.3\.0"):
+        [*module.files("v1.3.0", ["staging/gone/types.go"])]
