@@ -1,5 +1,6 @@
 """Who else writes into an object of a member, and that Karmada and each of them come to rest: see writers/README.md."""
 
+import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any
@@ -20,6 +21,17 @@ from tests.support.rows import rows
 def test_kind_has_a_table_of_writers_or_stands_in_a_list(definition: Definition) -> None:
     has_table = table_of("writers", definition.gvk) is not None
     assert has_table != is_undone("writers", definition.gvk), "see tests/catalogue/writers/README.md"
+
+
+@of_all_kinds
+def test_definition_says_who_writes_with_a_source(definition: Definition, text: str) -> None:
+    head = text.partition("\napiVersion:")[0].replace("\n# ", " ")
+    paragraphs = [line for line in head.splitlines() if re.match(r"#? ?(Who|Nobody) writes to ", line.lstrip("# "))]
+    assert len(paragraphs) == 1, "the head of a definition has a paragraph with who writes to an object in a member"
+    table = table_of("writers", definition.gvk) or {}
+    sources = [paragraphs[0], table.get("nobody", ""), *(writer["source"] for writer in table.get("writers", ()))]
+    for source in filter(None, sources):
+        assert re.search(r"\w/[\w{]|\.(go|java|py|md)\b", source), f"{source} names no file"
 
 
 def test_lists_of_kinds_without_writers_name_kinds_of_the_catalogue() -> None:
