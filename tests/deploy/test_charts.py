@@ -229,6 +229,7 @@ BY_SCHEMA = [
     (f"image.tag=sha256:{'ab' * 32}", "/image/tag"),
     ("karmada.kubeconfig.secret=", "/karmada/kubeconfig/secret"),
     ("typesApi.tokens.secret=tokens", "/typesApi/tokens/secret"),
+    ("typesApi.enabled=true,typesApi.kubeconfig.secret=", "/typesApi/kubeconfig/secret"),
     (r"kartas.inline.a\.txt=x", "invalid propertyName 'a.txt'"),
     (r"overrides.inline.a\.lua=x", "invalid propertyName 'a.lua'"),
     (r"kartas.inline.a\.yaml.kind=Karta", "/kartas/inline/a.yaml"),

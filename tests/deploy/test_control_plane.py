@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 import yaml
 
+from deploy.write_kustomize import template
 from karta_interpreter.webhook.registration.configuration import NAME
 from tests.deploy import rendered
+from tests.deploy.rendered import Resource
 
 AUTHORITY_IS_FILLED_IN = {
     "the control plane with admission",
@@ -21,13 +23,20 @@ TYPES_API = (
 CONTROL_PLANES = [case for case, (chart, *_) in rendered.VALUES.items() if chart == rendered.CONTROL_PLANE]
 
 
+def rules_of(case: str, *, of_types: bool) -> list[Resource]:
+    """The rules of the server, or of the workload types API."""
+    roles = [role for kind in ("ClusterRole", "Role") for role in rendered.of_kind(rendered.of(case), kind)]
+    return [rule for role in roles if is_of_types(role) is of_types for rule in role["rules"]]
+
+
+def is_of_types(resource: Resource) -> bool:
+    return str(resource["metadata"]["name"]).endswith(rendered.TYPES_API)
+
+
 @rendered.needs_helm
 @pytest.mark.parametrize("case", CONTROL_PLANES)
 def test_permissions_are_the_least(case: str) -> None:
-    resources = rendered.of(case)
-    rules = [
-        rule for kind in ("ClusterRole", "Role") for role in rendered.of_kind(resources, kind) for rule in role["rules"]
-    ]
+    resources, rules = rendered.of(case), rules_of(case, of_types=False)
     writing = {
         (resource, verb): rule.get("resourceNames", [])
         for rule in rules
@@ -38,15 +47,12 @@ def test_permissions_are_the_least(case: str) -> None:
     configurations = "resourceinterpreterwebhookconfigurations"
     admission = ("validatingwebhookconfigurations",)
     filled_in = admission if case in AUTHORITY_IS_FILLED_IN else ()
-    registers = [("kartas", verb) for verb in ("create", "update", "delete") if case in TYPES_API]
-    reviews = [(review, "create") for review in ("tokenreviews", "subjectaccessreviews") if case in TYPES_API[:2]]
     assert writing == {
         **{(resource, "patch"): ["karta-interpreter"] for resource in filled_in},
         ("kartas/status", "patch"): [],
         (configurations, "create"): ["karta-interpreter"],
         (configurations, "patch"): ["karta-interpreter"],
         (configurations, "delete"): ["karta-interpreter"],
-        **{write: [] for write in (*registers, *reviews)},
     }
     # Collections are listed and watched (`Informer`). Only these are asked for by their names.
     reading = {
@@ -57,7 +63,7 @@ def test_permissions_are_the_least(case: str) -> None:
     }
     named = {(resource, "karta-interpreter") for resource in admission}
     doctor = {("services",)} if any("services" in rule["resources"] for rule in rules) else set()
-    assert reading == named | doctor | ({("kartas",)} if case in TYPES_API else set())
+    assert reading == named | doctor
     assert not any("*" in rule[field] for rule in rules for field in ("apiGroups", "resources", "verbs"))
     assert not any("secrets" in rule["resources"] for rule in rules)
     roles = {
@@ -67,7 +73,56 @@ def test_permissions_are_the_least(case: str) -> None:
     }
     bindings = rendered.of_kind(resources, "ClusterRoleBinding") + rendered.of_kind(resources, "RoleBinding")
     assert {(one["roleRef"]["kind"], one["roleRef"]["name"]) for one in bindings} == roles
-    assert len({yaml.safe_dump(one["subjects"]) for one in bindings}) == 1
+    assert len({yaml.safe_dump(one["subjects"]) for one in bindings if not is_of_types(one)}) == 1
+
+
+@rendered.needs_helm
+@pytest.mark.parametrize("case", CONTROL_PLANES)
+def test_types_api_has_its_own_permissions(case: str) -> None:
+    rights = [
+        (*rule["apiGroups"], resource, *rule["verbs"])
+        for rule in rules_of(case, of_types=True)
+        for resource in rule["resources"]
+    ]
+    group = "workloads.example.com" if "API group" in case else "run.ai"
+    kartas = [(group, "kartas", "get", "list", "watch", "create", "update", "delete")]
+    reviews = [
+        ("authentication.k8s.io", "tokenreviews", "create"),
+        ("authorization.k8s.io", "subjectaccessreviews", "create"),
+    ]
+    assert rights == kartas * (case in TYPES_API) + reviews * (case in TYPES_API[:2])
+
+
+@rendered.needs_helm
+@pytest.mark.parametrize("case", TYPES_API)
+def test_server_and_types_api_are_two_accounts(case: str) -> None:
+    made = rendered.of_kind(rendered.of(case), "ServiceAccount")
+    accounts = [(is_of_types(one), one["metadata"]["name"], one["metadata"]["namespace"]) for one in made]
+    assert [of_types for of_types, *_ in accounts] == [False, True]
+    bound = {
+        (is_of_types(one), subject["name"], subject["namespace"])
+        for one in rendered.of_kind(rendered.of(case), "ClusterRoleBinding")
+        for subject in one["subjects"]
+    }
+    assert bound == {*accounts}
+
+
+@rendered.needs_helm
+@pytest.mark.parametrize("of_types", [False, True])
+def test_subjects_replace_an_account(of_types: bool) -> None:
+    section = "typesApi" if of_types else "user"
+    values = f"typesApi.enabled=true,{section}.subjects[0].kind=User,{section}.subjects[0].name=ada"
+    made = template(rendered.CONTROL_PLANE, values + (",user.createServiceAccount=false" if not of_types else ""))
+    assert [is_of_types(one) for one in rendered.of_kind(made, "ServiceAccount")] == [not of_types]
+    bindings = rendered.of_kind(made, "ClusterRoleBinding")
+    subjects = {(is_of_types(one), subject["kind"]) for one in bindings for subject in one["subjects"]}
+    assert subjects == {(of_types, "User"), (not of_types, "ServiceAccount")}
+
+
+@rendered.needs_helm
+@pytest.mark.parametrize("case", CONTROL_PLANES)
+def test_no_token_is_made_that_never_ends(case: str) -> None:
+    assert rendered.of_kind(rendered.of(case), "Secret") == []
 
 
 @rendered.needs_helm

@@ -135,14 +135,30 @@ def test_chart_on_the_wrong_api_server_warns(options: tuple[str, ...], wrong: st
 @pytest.mark.parametrize(
     ("values", "printed"),
     [
-        pytest.param("user.createToken=true", True, id="of the ServiceAccount of the chart"),
-        pytest.param("user.createToken=false", False, id="none", marks=pytest.mark.slow),
+        pytest.param("", ["k"], id="of the server"),
+        pytest.param("typesApi.enabled=true", ["k", "k-types-api"], id="of the types API, too"),
         # The permissions are those of the subjects.
-        pytest.param("user.subjects[0].kind=User,user.subjects[0].name=karta", False, id="without permissions"),
+        pytest.param(
+            "typesApi.enabled=true,user.subjects[0].kind=User,user.subjects[0].name=karta",
+            ["k-types-api"],
+            id="without permissions of the server",
+        ),
+        pytest.param(
+            "typesApi.enabled=true,typesApi.subjects[0].kind=User,typesApi.subjects[0].name=karta",
+            ["k"],
+            id="without permissions of the types API",
+        ),
     ],
 )
-def test_token_is_named_where_it_has_permissions(values: str, *, printed: bool, tmp_path: Path) -> None:
-    assert (" get secret k-token " in notes_of(CONTROL_PLANE, values, tmp_path, *_KARMADA)) is printed
+def test_token_is_named_where_it_has_permissions(values: str, printed: list[str], tmp_path: Path) -> None:
+    notes = notes_of(CONTROL_PLANE, values, tmp_path, *_KARMADA)
+    assert re.findall(r" create token (\S+) --duration 8760h$", notes, re.MULTILINE) == printed
+
+
+@pytest.mark.parametrize("of_types", [False, True])
+def test_kubeconfig_of_the_types_api_is_named_where_it_runs(*, of_types: bool, tmp_path: Path) -> None:
+    notes = notes_of(SERVER, f"typesApi.enabled={str(of_types).lower()}", tmp_path)
+    assert ("Secret karta-interpreter-types-api-kubeconfig" in notes) is of_types
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from tests.support.rows import rows
 
 GIVEN = {
     ("Secret", "karta-interpreter-kubeconfig"),
+    ("Secret", "karta-interpreter-types-api-kubeconfig"),
     ("Secret", "mine"),
     ("Secret", "pull"),
     ("Secret", "karta-interpreter-tls"),

@@ -84,6 +84,27 @@ def test_it_has_the_definitions_and_the_certificate_of_the_server(case: str) -> 
     assert ("--certificate-name", f"{service['name']}.{service['namespace']}.svc") in of_server
 
 
+@rows("case", CASES)
+def test_it_has_a_kubeconfig_of_its_own(case: str) -> None:
+    def mounted(*, of_types: bool) -> list[str]:
+        pod = rendered.the(rendered.of(case), "Deployment", of_types=of_types)["spec"]["template"]["spec"]
+        return [volume["secret"]["secretName"] for volume in pod["volumes"] if volume["name"] == "karmada"]
+
+    assert mounted(of_types=True) == ["karta-interpreter-types-api-kubeconfig"]
+    assert mounted(of_types=False) == ["karta-interpreter-kubeconfig"]
+
+
+def test_context_is_that_of_its_own_kubeconfig() -> None:
+    made = template(
+        rendered.SERVER, "typesApi.enabled=true,typesApi.kubeconfig.context=one,karmada.kubeconfig.context=two"
+    )
+    pods = [
+        rendered.the(made, "Deployment", of_types=of_types)["spec"]["template"]["spec"] for of_types in (True, False)
+    ]
+    found = [{each["name"]: each["value"] for each in pod["containers"][0]["env"]} for pod in pods]
+    assert [each["KARTA_INTERPRETER_CONTEXT"] for each in found] == ["one", "two"]
+
+
 def test_long_names_are_cut() -> None:
     made = template(rendered.SERVER, f"typesApi.enabled=true,fullnameOverride={'x' * 63}")
     service = rendered.the(made, "Service", of_types=True)

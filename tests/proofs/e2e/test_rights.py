@@ -12,7 +12,7 @@ from deploy.write_kustomize import template
 from karta_interpreter import Karta
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.k8s.dependencies import COMPUTE_DOMAIN
-from tests.deploy.rendered import CONTROL_PLANE, needs_helm
+from tests.deploy.rendered import CONTROL_PLANE, TYPES_API, needs_helm
 from tests.proofs.e2e.accounts import account, bound, role
 from tests.proofs.e2e.flow import say
 from tests.proofs.e2e.installed import Installed
@@ -28,6 +28,7 @@ from tests.support.plurals import plural
 from tests.web.types_api.types_server import TypesClient, karta, workload_type
 
 _SERVER = {"kind": "ServiceAccount", "namespace": "karmada-system", "name": "karta-interpreter"}
+_OF_TYPES = _SERVER | {"name": f"{_SERVER['name']}{TYPES_API}"}
 _PROJECT = Path(__file__).parents[3]
 _ROLES = _PROJECT / "deploy" / "kustomize" / "control-plane" / "base"
 _OF_VERIFY = _PROJECT / "deploy" / "member" / "clusterrole-verify.yaml"
@@ -154,13 +155,13 @@ def test_rights_of_server_are_those_that_it_uses(plane: ControlPlane, tmp_path: 
 
 @needs_helm
 def test_rights_of_types_api_are_those_that_it_uses(plane: ControlPlane, tmp_path: Path) -> None:
-    with _audited(plane, tmp_path, _SERVER) as (own, log):
-        config = _config(own, "types", install(own.karmada))
-        without, chart = (template(CONTROL_PLANE, f"typesApi.enabled={value}") for value in ("false", "true"))
+    with _audited(plane, tmp_path, _OF_TYPES) as (own, log):
+        install(own.karmada)
+        installed = template(CONTROL_PLANE, "typesApi.enabled=true")
+        chart = [each for each in installed if each["metadata"]["name"] == _OF_TYPES["name"]]
         for each in chart:
-            if each["kind"] == "ClusterRole":
-                own.karmada.apply(each)
-                own.karmada.apply(bound(each, _SERVER))
+            own.karmada.apply(each)
+        config = _config(own, "types", own.karmada.token(_OF_TYPES["name"]))
         until("Kartas are served", lambda: own.karmada.get(_KARTAS) is not None)
         subject, token = account(own.karmada, "ada")
         editor = role("editor", {"apiGroups": ["run.ai"], "resources": ["kartas"], "verbs": ["*"]})
@@ -181,10 +182,10 @@ def test_rights_of_types_api_are_those_that_it_uses(plane: ControlPlane, tmp_pat
         own.karmada.apply(karta("HandMill") | {"metadata": {"name": stored["metadata"]["name"]}})
         client.post(workload_type(), token=token)
         allowed = {*_allowed(chart)}
-        of_types = allowed - {*_allowed(without)}
-        until("every right is used", lambda: not of_types - {*_asked(log, _SERVER)})
-        say(f"{len(of_types)} rights are used")
-        assert {*_asked(log, _SERVER)} - allowed == set()
+        until("every right is used", lambda: not allowed - {*_asked(log, _OF_TYPES)})
+        say(f"{len(allowed)} rights are used")
+        beyond = {*_asked(log, _OF_TYPES)} - allowed
+    assert beyond == set(), beyond
 
 
 def test_rights_of_verify_are_those_that_it_uses(plane: ControlPlane, tmp_path: Path) -> None:

@@ -9,15 +9,16 @@ from tests.proofs.e2e.flow import say
 from tests.proofs.e2e.installed import Installed
 from tests.proofs.rig.api import Object, until
 from tests.proofs.rig.interpreter import PROGRAM, Interpreter
+from tests.proofs.rig.kubeconfig import write_kubeconfig
 from tests.proofs.rig.plane import ControlPlane
 from tests.proofs.rig.processes import free_port, listens
 from tests.web.types_api.types_server import TYPES, TypesClient, karta, workload, workload_type
 
 _KARTAS = "/apis/run.ai/v1alpha1/kartas"
-_SERVER = {"kind": "ServiceAccount", "namespace": "karmada-system", "name": "karta-interpreter"}
 _KARTA_RULE = {"apiGroups": ["run.ai"], "resources": ["kartas"]}
 _WRITE = _KARTA_RULE | {"verbs": ["create", "update", "delete"]}
 _READ = _KARTA_RULE | {"verbs": ["get", "list"]}
+_WATCH = _KARTA_RULE | {"verbs": ["watch"]}
 _REVIEWS = [
     {"apiGroups": ["authentication.k8s.io"], "resources": ["tokenreviews"], "verbs": ["create"]},
     {"apiGroups": ["authorization.k8s.io"], "resources": ["subjectaccessreviews"], "verbs": ["create"]},
@@ -31,11 +32,13 @@ def _rights(name: str, subject: Object, *rules: Object) -> list[Object]:
 
 @pytest.fixture
 def server(plane: ControlPlane, installed: Installed) -> Iterator[tuple[Interpreter, TypesClient]]:
-    rights = _rights("karta-interpreter-types", _SERVER, _WRITE, *_REVIEWS)
+    subject, token = account(plane.karmada, "types-api")
+    rights = _rights("karta-interpreter-types-api", subject, _WRITE, _READ, _WATCH, *_REVIEWS)
     for each in rights:
         plane.karmada.apply(each)
+    own = write_kubeconfig(plane.folder / "types-api.config", plane.karmada.port, plane.authority, {"token": token})
     port, interpreter = free_port(), installed.serve("--webhook-timeout=30")
-    given = "--cluster", "--no-catalogue", "--kubeconfig", installed.kubeconfig, "--port", str(port)
+    given = "--cluster", "--no-catalogue", "--kubeconfig", own, "--port", str(port)
     api = plane.processes.start("types-api", PROGRAM, "types-api", *given)
     until("the types API listens", lambda: listens(port))
     yield interpreter, TypesClient(f"http://127.0.0.1:{port}")

@@ -24,6 +24,17 @@ labels:
 {{- default (list $own) .Values.user.subjects | toYaml -}}
 {{- end -}}
 
+{{- define "control-plane.typesName" -}}
+{{- include "control-plane.fullname" . | trunc 53 | trimSuffix "-" }}-types-api
+{{- end -}}
+
+{{/* Metadata of what belongs to the workload types API */}}
+{{- define "control-plane.typesMetadata" -}}
+name: {{ include "control-plane.typesName" . | quote }}
+labels:
+  {{- include "control-plane.labels" . | nindent 2 }}
+{{- end -}}
+
 {{- define "control-plane.clientConfig" -}}
 {{- if .root.Values.admission.url }}
 url: {{ .root.Values.admission.url }}{{ .path }}

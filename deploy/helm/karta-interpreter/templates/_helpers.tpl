@@ -41,10 +41,13 @@ app.kubernetes.io/instance: {{ (first .).Release.Name | quote }}
 {{- with $placement }}{{ toYaml . }}{{ end -}}
 {{- end -}}
 
-{{/* Not an argument, so that `kubectl exec … karta-interpreter doctor` looks at the same control plane. */}}
+{{/*
+Argument: the value that names a kubeconfig. Not a flag, so that `kubectl exec … karta-interpreter doctor` looks at the same
+control plane.
+*/}}
 {{- define "karta-interpreter.kubeconfigEnv" -}}
 - {name: KARTA_INTERPRETER_KUBECONFIG, value: /etc/karta-interpreter/karmada/kubeconfig}
-{{- with .Values.karmada.kubeconfig.context }}
+{{- with .context }}
 - {name: KARTA_INTERPRETER_CONTEXT, value: {{ . | quote }}}
 {{- end }}
 {{- end -}}
@@ -109,13 +112,14 @@ app.kubernetes.io/instance: {{ (first .).Release.Name | quote }}
 - --webhook-timeout={{ .Values.registration.timeoutSeconds }}
 {{- end -}}
 
+{{/* Argument: the value that names a kubeconfig */}}
 {{- define "karta-interpreter.kubeconfigVolume" -}}
 - name: karmada
   secret:
-    secretName: {{ .Values.karmada.kubeconfig.secret }}
+    secretName: {{ .secret }}
     defaultMode: 0440
     items:
-      - {key: {{ .Values.karmada.kubeconfig.key }}, path: kubeconfig}
+      - {key: {{ .key }}, path: kubeconfig}
 {{- end -}}
 
 {{/* What the server and the workload types API have in common: definitions */}}

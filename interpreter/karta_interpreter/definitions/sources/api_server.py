@@ -35,6 +35,7 @@ from karta_interpreter.definitions.sources.api_errors import (
     unreachable,
     unusable,
 )
+from karta_interpreter.definitions.sources.token_life import TokenLife
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
@@ -131,6 +132,16 @@ class ApiServer:
             _check_there(self._kubeconfig, self._context)
         except Exception as error:  # the errors that a malformed configuration raises are not documented
             raise unusable(self._source, error) from error
+
+    def token_life(self) -> TokenLife | None:
+        """Return the life of the token that the kubeconfig has now.
+
+        Return None if it has another token or none, or cannot be used. Then requests have the reason.
+        """
+        try:
+            return TokenLife.of(_check_there(self._kubeconfig, self._context))
+        except Exception:  # noqa: BLE001 - as above
+            return None
 
     @property
     def url(self) -> str:
@@ -337,7 +348,8 @@ async def _open_client(kubeconfig: str, context: str | None) -> tuple["ApiClient
     return client, str(namespace or _NAMESPACE)
 
 
-def _check_there(kubeconfig: str, context: str | None, *, has_to_run: bool = False) -> None:
+def _check_there(kubeconfig: str, context: str | None, *, has_to_run: bool = False) -> str:
+    """Return the token of the user. Raises an error of any type if the kubeconfig cannot be used."""
     # `$KUBECONFIG` may list several files. Like kubectl, ignore missing ones.
     files = [*filter(os.path.isfile, map(os.path.expanduser, kubeconfig.split(os.pathsep)))]
     if kubeconfig and not files:
@@ -390,6 +402,7 @@ def _check_there(kubeconfig: str, context: str | None, *, has_to_run: bool = Fal
             if is_encoded
             else "the token of its user is not one: it has other signs than letters, digits and - . _ ~ + / ="
         )
+    return token.strip()
 
 
 async def _send(client: "ApiClient", request: ApiRequest, silence: float | None) -> "ClientResponse":

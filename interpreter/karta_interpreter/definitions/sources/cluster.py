@@ -40,7 +40,8 @@ _logger = logging.getLogger(__name__)
 class Cluster:
     """The Kartas of a cluster as the first layer of a `Store`, and the objects that definitions refer to.
 
-    Only a server ``reports``: it writes the status of the Kartas. ``secrets``: definitions may refer to Secrets.
+    Only a server ``reports``: it writes the status of the Kartas, answers calls and looks up the objects for them. With
+    ``secrets`` definitions may refer to Secrets.
     """
 
     def __init__(
@@ -92,10 +93,9 @@ class Cluster:
         works: list[Callable[[], Awaitable[None]]] = [
             partial(self._collection.follow, moved.set),
             partial(self._load, moved, settled, changed),
-            self.referenced.run,
         ]
         if self._reporter:
-            works.append(partial(self._reporter.run, self._oldest_first, settled))
+            works += [self.referenced.run, partial(self._reporter.run, self._oldest_first, settled)]
         async with asyncio.TaskGroup() as group:
             for work in works:
                 group.create_task(keep_running("reads the Kartas of the cluster", work, self._pace.longest))

@@ -15,6 +15,7 @@ from karta_interpreter.base.errors import SettingsError
 from karta_interpreter.definitions.sources import Budget, Store
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.cluster import Cluster
+from karta_interpreter.definitions.sources.token_life import TokenWatch
 from karta_interpreter.web.types_api.access import Access, ClusterAccess, TokenFile
 from karta_interpreter.web.types_api.application import ClientLimits, application
 from karta_interpreter.web.types_api.cluster_storage import ClusterStorage
@@ -61,6 +62,7 @@ async def serving(settings: TypesSettings) -> AsyncIterator[str]:
         if settings.cluster:
             api = await opened.enter_async_context(ApiServer.of(settings.kubeconfig, settings.context))
             api.check()
+            _keep(opened, TokenWatch(api.token_life).run())
             cluster = Cluster(api, reports=False, budget=Budget.of_container())
         store = store_of(
             replace(settings, folders=(*filter(None, [settings.types_folder]), *settings.folders)), cluster

@@ -1,5 +1,6 @@
 """All checks, in the order in which their problems should be fixed."""
 
+import time
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -22,6 +23,7 @@ from karta_interpreter.webhook.doctor.kinds import (
 )
 from karta_interpreter.webhook.doctor.result import IS_IN_POD, CheckResult, ok, problem, warning
 from karta_interpreter.webhook.doctor.rights import REVIEWS, judge_rights
+from karta_interpreter.webhook.doctor.token import judge_token
 from karta_interpreter.webhook.doctor.webhooks import (
     Client,
     RegisteredWebhook,
@@ -121,6 +123,7 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
         *judge_precedence(ours, foreign, customizations),
         *await _kinds(plane, ours),
         *judge_rights(await plane.rights()),
+        *judge_token(api.token_life(), time.time()),
         *(judge_admission(await plane.readable(api.get(f"{ADMISSION}/{name}"), optional=True), ours) if ours else ()),
         *await _servers(plane, ours, url),
     ]

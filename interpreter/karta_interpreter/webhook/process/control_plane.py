@@ -12,6 +12,7 @@ from karta_interpreter.base.k8s import GVK
 from karta_interpreter.definitions.sources import Budget, Store
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.cluster import Cluster
+from karta_interpreter.definitions.sources.token_life import TokenWatch
 from karta_interpreter.webhook.http.tls import Tls
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.registration.configuration import (
@@ -64,6 +65,7 @@ class ControlPlane:
         self.api = ApiServer.of(settings.kubeconfig, settings.context)
         if settings.kubeconfig or settings.context:
             self.api.check()
+        self.token = TokenWatch(self.api.token_life)
         self.cluster = (
             Cluster(self.api, budget=Budget.of_container(), secrets=settings.secret_references)
             if settings.cluster
@@ -141,8 +143,9 @@ class ControlPlane:
             self.registrar.wake()
 
     async def run(self) -> None:
-        """Register, and read the CA file again at intervals, until cancelled."""
+        """Register, and read the CA file and the token again at intervals, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.token.run())
             if self.registrar:
                 tasks.create_task(self.registrar.run())
             if self.ca_file:

@@ -56,6 +56,7 @@ GAUGES: Final = {
     "definitions_bytes": "Memory that the definitions of all sources take, as estimated from their text.",
     "registration_in_step": "With --register: 1 when the registration on the control plane is up to date.",
     "requests_in_flight": "Requests that are being answered, this one included.",
+    "token_expiry_timestamp_seconds": "End of the token in the kubeconfig, in seconds since 1970, or +Inf.",
 }
 """Measurements that a server shows if it has them, each with its description."""
 

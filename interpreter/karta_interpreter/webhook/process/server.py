@@ -83,6 +83,7 @@ class Server:
         if plane:
             # Only now: registration needs the certificate, which in turn asks the control plane who trusts its CA.
             plane.register(self._store, self._tls)
+            self._metrics.show("token_expiry_timestamp_seconds", lambda: plane.token.end)
             if registrar := plane.registrar:
                 ca_file = plane.ca_file
                 # While the file is broken, it is not known whom Karmada has to trust.
