@@ -116,6 +116,30 @@ def test_pods_are_shown_up_to_a_number(run: Run, tmp_path: Path) -> None:
     assert (instance["replicas"], instance["totalRequests"]) == (57, {"cpu": "57"})
 
 
+def test_pods_below_another_object_of_the_kind_are_not_counted(run: Run, tmp_path: Path) -> None:
+    """The leaders of a LeaderWorkerSet own StatefulSets with their workers."""
+    spec = {"replicas": 1, "template": {"spec": {"containers": [container()]}}}
+    sets: list[Any] = [{"metadata": {"name": name, "namespace": "team", "uid": name}, "spec": spec} for name in "ab"]
+    pods = [pod(number) for number in range(2)]
+    for number, (of_set, own) in enumerate(zip(sets, pods, strict=True)):
+        owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "uid": of_set["metadata"]["uid"], "controller": True}
+        own["metadata"] |= {"uid": f"pod-{number}", "ownerReferences": [owner]}
+    leader = {"apiVersion": "v1", "kind": "Pod", "name": "pod-0", "uid": "pod-0", "controller": True}
+    sets[1]["metadata"]["ownerReferences"] = [leader]
+    kinds = {"/api/v1": {"pods": "Pod"}, "/apis/apps/v1": {"statefulsets": "StatefulSet"}}
+    member = MemberServer({"/apis/apps/v1/statefulsets": sets, PODS: pods}, kinds=kinds)
+    with serving(member):
+        tree = _tree(run, member, tmp_path, "statefulset/a")
+        numbers = {}
+        for kind in ("statefulset", "pod"):
+            for item in json.loads(_tree(run, member, tmp_path, kind, "-o", "json").stdout)["items"]:
+                numbers[item["name"]] = item["currentReplicas"]
+
+    assert (tree.exit_code, tree.stderr) == (0, "")
+    assert "pod-1" not in tree.stdout
+    assert numbers == {"a": 1, "b": 1, "pod-0": 1, "pod-1": 1}
+
+
 def test_pods_without_owner_are_found_by_selectors(run: Run, tmp_path: Path) -> None:
     labels = {"training.kubeflow.org/job-name": "bert", "training.kubeflow.org/replica-type": "worker"}
     spec = {"pytorchReplicaSpecs": {"Worker": {"replicas": 1, "template": {"spec": {"containers": [container()]}}}}}

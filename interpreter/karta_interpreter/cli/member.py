@@ -103,16 +103,29 @@ class Tree:
         return obj
 
     def evidence(self, uid: str, now: float) -> Evidence:
-        """Return an object with the pods and the other objects that it owns, and that these own."""
-        pending, owners = deque([uid]), {uid: None}
+        """Return an object with the pods and the other objects that it owns, and that these own.
+
+        What belongs to another object of its kind is left out, such as the workers of a StatefulSet of leaders.
+        """
+        obj = self.get(uid)
+        pods, owners = [obj] if obj.get("kind") == "Pod" else [], list[Object]()
+        pending, seen = deque([uid]), {uid}
         while pending:
             for child in self.children.get(pending.popleft(), ()):
-                if child not in owners:
-                    owners[child] = None
-                    pending.append(child)
-        obj, *below = map(self.get, owners)
-        pods = tuple(descendant for descendant in (obj, *below) if descendant.get("kind") == "Pod")
-        return Evidence(obj, pods, tuple(owner for owner in below if owner.get("kind") != "Pod"), now=now)
+                if child in seen:
+                    continue
+                seen.add(child)
+                descendant = self.get(child)
+                if _have_same_kind(obj, descendant):
+                    continue
+                pending.append(child)
+                (pods if descendant.get("kind") == "Pod" else owners).append(descendant)
+        return Evidence(obj, tuple(pods), tuple(owners), now=now)
+
+
+def _have_same_kind(one: Object, other: Object) -> bool:
+    kinds = [(gvk.group, gvk.kind) for gvk in (GVK.of(one), GVK.of(other))]
+    return kinds[0] == kinds[1]
 
 
 @dataclass(slots=True)
