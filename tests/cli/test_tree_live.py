@@ -243,6 +243,21 @@ def test_pods_that_cannot_be_read_are_a_problem(run: Run, tmp_path: Path, argume
     assert "/api/v1/namespaces/team/pods" in result.stderr
 
 
+@pytest.mark.parametrize("argument", [pytest.param("deployment", id="rows"), pytest.param("deployment/a", id="a tree")])
+def test_kind_that_cannot_be_read_is_not_said_to_be_absent(run: Run, tmp_path: Path, argument: str) -> None:
+    collections = shops("a", proxied=False)
+    del collections[DEPLOYMENTS]
+    path = f"{DEPLOYMENTS.replace('/deployments', '')}/namespaces/team/deployments"
+    with serving(MemberServer(collections, faults={path: 403})) as member:
+        result = _tree(run, member, tmp_path, argument)
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"{path}: 403" in result.stderr
+    assert "there is no" not in result.stderr
+    assert "exists" not in result.stderr
+    assert r"\n" not in result.stderr
+
+
 def test_control_plane_has_no_pods(run: Run, tmp_path: Path) -> None:
     with serving(MemberServer(shops("a"), karmada=True)) as member:
         result = _tree(run, member, tmp_path, "deployment")
@@ -254,7 +269,7 @@ def test_control_plane_has_no_pods(run: Run, tmp_path: Path) -> None:
 @rows(
     ("arguments", "code", "message"),
     [
-        pytest.param(("deployment/gone",), 1, "there is no deployment gone", id="no such object"),
+        pytest.param(("deployment/gone",), 1, "no deployment gone exists", id="no such object"),
         pytest.param(("deployment/a", "-l", "a=b"), 2, "give KIND without a name", id="labels of one object"),
         pytest.param(("deployment/a", "-n", "a", "-A"), 2, "not both", id="one namespace and all"),
         pytest.param(("unheardof/a",), 2, "there is no definition for unheardof", id="a kind without a definition"),

@@ -91,8 +91,8 @@ async def read_live(
 def only(live: LiveWorkloads, kind: str, name: str) -> WorkloadTree:
     """Return the tree of the only workload. Raises Problem."""
     if not live.trees:
-        reasons = "".join(f"\n{problem}" for problem in live.problems)
-        raise Problem(f"error: in {live.place} there is no {kind} {name}{reasons}")
+        found = "could be read" if live.problems else "exists"
+        raise Problem(f"error: in {live.place} no {kind} {name} {found}")
     if len(live.trees) > 1:
         objects = " and ".join(_described(tree.workload.object) for tree in live.trees)
         raise Problem(f"error: {kind}/{name} names {objects}; give apiVersion/KIND/NAME, or -n")

@@ -235,18 +235,16 @@ def _show_live(text: str, filenames: Sequence[str], member: MemberOptions, chose
         all_namespaces=member.all_namespaces,
     )
     shown = with_cluster(member.kubeconfig, member.context, read)
+    _warn(shown.problems)
     if asked.name:
-        tree = live.only(shown, asked.kind, asked.name)
-        _warn(shown.problems)
-        _show(tree, output)
+        _show(live.only(shown, asked.kind, asked.name), output)
     else:
         trees = live.newest_first(shown.trees, chosen.statuses)
-        _warn(shown.problems)
         if output != "tree":
             say(written(live.workloads_json(trees), output), nl=False)
         elif trees:
             say(live.workloads_table(trees, time.time()), nl=False)
-        else:
+        elif not shown.problems:
             say(f"in {shown.place} there is no such {asked.kind}", err=True)
     if shown.problems:
         raise SystemExit(Problem.exit_code)
