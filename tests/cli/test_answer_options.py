@@ -5,13 +5,14 @@ The pods are those of docs/operations.md: to kube-scheduler 700m, by Karmada's f
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, fields, replace
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import Result
+from msgspec import structs
 
 from karta_interpreter.base.k8s.edit import get
 from karta_interpreter.cli.serve import command as serve
@@ -115,15 +116,15 @@ _ANOTHER: dict[str, Any] = {"resource_quota_estimate": True, "pod_requests": "ka
 
 
 def test_options_are_settings_with_the_same_default_in_server_commands_and_console() -> None:
-    names = {each.name for each in fields(Options)}
+    names = {*Options.__struct_fields__}
     assert {each.name for each in fields(Settings)} & names == names == _ANOTHER.keys()
     assert options_of(Settings()) == Options() == PageQuestion.of({}).options
 
     for name, value in _ANOTHER.items():
-        changed = replace(Options(), **{name: type(getattr(Options(), name))(value)})
+        changed = structs.replace(Options(), **{name: type(getattr(Options(), name))(value)})
         first, *others = name.split("_")
         in_page = "".join([first, *map(str.capitalize, others)])
         assert options_of(Settings(**{name: value})) == changed != Options()
-        assert Options.of(asdict(changed)) == changed, "as recordings and child processes have them"
+        assert Options.of(structs.asdict(changed)) == changed, "as recordings and child processes have them"
         assert PageQuestion.of({"options": {in_page: value}}).options == changed
         assert name in {each.name for each in import_module("karta_interpreter.cli.interpret").command.params}

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, ClassVar, Final
 
 import pytest
 import yaml
@@ -298,10 +298,10 @@ def test_health_check_follows_annotation_or_is_rejected_with_reason(record: Anno
         assert not isinstance(found, str) or f"annotation {record.name}: " in found
 
 
-class _Watched(Annotations):
+class _Watched(Annotations, frozen=True):
     """Annotations that keep the names of the fields which are asked for."""
 
-    asked: Final[set[str]] = set()
+    asked: ClassVar[set[str]] = set()
 
     def __getattribute__(self, name: str) -> Any:
         _Watched.asked.add(name)
@@ -309,7 +309,7 @@ class _Watched(Annotations):
 
 
 def _watched(definition: Definition) -> Definition:
-    values = {each.name: getattr(definition.annotations, each.name) for each in fields(Annotations)}
+    values = {name: getattr(definition.annotations, name) for name in Annotations.__struct_fields__}
     return replace(definition, annotations=_Watched(**values))
 
 

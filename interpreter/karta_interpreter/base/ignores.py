@@ -3,7 +3,9 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct
 
 from karta_interpreter.base.findings import Finding, Severity, closest, warning
 from karta_interpreter.base.k8s import JSON
@@ -17,8 +19,7 @@ _NO_VALUE = re.compile(r"\s*(?:#|--|$)")
 _CRD = "crd-"
 
 
-@dataclass(frozen=True, slots=True)
-class Ignore:
+class Ignore(Struct, frozen=True):
     """One rule of a comment in line ``written``, for the findings of line ``line``."""
 
     rule: str

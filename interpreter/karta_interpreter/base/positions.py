@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
+
+from msgspec import Struct
 
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import Path, get
@@ -108,8 +110,7 @@ class Lines:
 _lines = lru_cache(1)(Lines)  # of a text that has many findings
 
 
-@dataclass(frozen=True, slots=True)
-class SourcePosition:
+class SourcePosition(Struct, frozen=True):
     """A value of a document, ``at`` a path in it, and the lines of the text."""
 
     document: Document

@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import GVK, Object, get, name as name_of, namespace as namespace_of, objects_in
@@ -63,8 +64,7 @@ class Bound(NamedTuple):
         return _items(self.binding)
 
 
-@dataclass(slots=True)
-class Bindings:
+class Bindings(Struct):
     """Everything that was read. ``problems`` say what could not be."""
 
     customizations: list[Customization] = field(default_factory=list)

@@ -1,9 +1,10 @@
 """Calls from the arguments of a command, and their outcomes."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Self
+
+from msgspec import Struct
 
 from karta_interpreter.base.errors import InterpretationError, LuaError
 from karta_interpreter.base.findings import closest, escaped
@@ -89,8 +90,7 @@ def _near(name: str) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Arguments:
+class Arguments(Struct, frozen=True):
     """The given objects and values. Each that was not given is None."""
 
     desired: Object | None = None
@@ -177,8 +177,7 @@ def calls_for(
     return interpreter, asked
 
 
-@dataclass(frozen=True, slots=True)
-class CallOutcome:
+class CallOutcome(Struct, frozen=True):
     """The results of a call, or its error, which begins with the ``place``. ``reason`` explains an answer on health."""
 
     call: Call

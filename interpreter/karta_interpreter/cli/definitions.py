@@ -1,11 +1,12 @@
 """The definition and the scripts that answer for a kind, from the given files or from the catalogue."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
+
+from msgspec import Struct, structs
 
 from karta_interpreter.base.findings import Finding, Severity, closest, did_you_mean, escaped
 from karta_interpreter.base.k8s import CORE_KINDS, GVK, Object
@@ -64,8 +65,7 @@ class NoDefinition(Problem):
     """A kind has no definition."""
 
 
-@dataclass(frozen=True, slots=True)
-class DefinitionFiles:
+class DefinitionFiles(Struct, frozen=True):
     """The Kartas and customizations of a path, and the files that they were read from."""
 
     layer: SourceDefinitions
@@ -74,8 +74,7 @@ class DefinitionFiles:
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Interpreter:
+class Interpreter(Struct, frozen=True):
     """The definition of a kind. ``broken`` has the first error of each script that cannot answer its operation.
 
     ``files_are_right`` if no definition among the files that it was read from has an error, and none of them is a case.
@@ -119,7 +118,7 @@ def read_definition_files(path: str) -> DefinitionFiles:
     customizations = tuple(chain.from_iterable(map(_customizations, files)))
     places = {(customization.source, customization.line) for customization in customizations}
     broken = tuple(quarantined for quarantined in layer.quarantined if not _is_at(quarantined, places))
-    return DefinitionFiles(replace(layer, quarantined=broken), customizations, files, path)
+    return DefinitionFiles(structs.replace(layer, quarantined=broken), customizations, files, path)
 
 
 def _is_at(broken: Quarantined, places: Collection[tuple[str, int]]) -> bool:
@@ -441,7 +440,9 @@ def with_cluster(
     kubeconfig: Path | None, context: str | None, work: Callable[["ApiServer"], Awaitable[_Result]]
 ) -> _Result:
     """Return the result of work with a cluster. Raises ClusterError."""
-    # Imported only if needed: the extra [console] has no client of Kubernetes.
+    # Imported only if needed: most commands ask no cluster, and the extra [console] has no client of Kubernetes.
+    import asyncio  # noqa: PLC0415
+
     from karta_interpreter.definitions.sources.api_server import ApiServer  # noqa: PLC0415
 
     async def connected() -> _Result:

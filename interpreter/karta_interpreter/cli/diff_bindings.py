@@ -3,10 +3,10 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import click
+from msgspec import Struct, field
 
 from karta_interpreter.base.errors import InterpretationError, QuantityError
 from karta_interpreter.base.findings import count
@@ -82,8 +82,7 @@ class _Row(NamedTuple):
         }
 
 
-@dataclass(slots=True)
-class _Kind:
+class _Kind(Struct):
     """The numbers of a kind. A total is that of today and then that of the definitions."""
 
     gvk: GVK
@@ -169,8 +168,7 @@ class _Kind:
         }
 
 
-@dataclass(slots=True)
-class Comparison:
+class Comparison(Struct):
     """What the definitions of a side answer beside what was read."""
 
     bindings: Bindings

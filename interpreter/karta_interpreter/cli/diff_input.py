@@ -1,11 +1,12 @@
 """The calls that ``karta-interpreter diff`` makes: the calls of suites, and one per operation for a plain object."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, get, set_value
@@ -83,8 +84,7 @@ Targets: TypeAlias = tuple[int, list[TargetComponent]]
 """The replicas that ReviseReplica writes, and the components that the object has."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourcedCall:
+class SourcedCall(Struct, frozen=True):
     """A call and its origin: the object, and the case of a suite or a made member if there is one."""
 
     gvk: GVK

@@ -4,10 +4,10 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import click
+from msgspec import structs
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import count
@@ -85,7 +85,7 @@ def command(
         say(summary(results), err=True)
     else:
         number = Counter(result.level for result in results)
-        records = [{**asdict(result), "level": str(result.level)} for result in results]
+        records = [{**structs.asdict(result), "level": str(result.level)} for result in results]
         document = {"results": records, "summary": {str(level): number[level] for level in Level}}
         say(written(document, output), nl=False)
     if _has_problem(results):

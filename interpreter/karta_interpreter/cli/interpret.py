@@ -1,6 +1,7 @@
 """``karta-interpreter interpret``: the answers of a definition about an object, and the check of customizations."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,8 +22,9 @@ from karta_interpreter.definitions.karta import Definition, Known, resolved
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
 from karta_interpreter.engine.explain import Fact, warnings_of
 from karta_interpreter.engine.operations import Call, Operation, Options
-from karta_interpreter.engine.workload import Karta, Workload
-from karta_interpreter.engine.workload.tree import GroupNode, groups_of
+
+if TYPE_CHECKING:
+    from karta_interpreter.engine.workload.tree import GroupNode
 
 _EXAMPLES = """\b
 Examples:
@@ -175,8 +177,11 @@ def _print_outcomes(
         say(_title(entry, outcomes[0].call.object) + outcomes_table(outcomes), nl=False)
 
 
-def _groups(definition: Definition, obj: Object) -> Sequence[GroupNode]:
+def _groups(definition: Definition, obj: Object) -> "Sequence[GroupNode]":
     """Return the groups of pods that a scheduler places together, none without a Karta or a name of the object."""
+    from karta_interpreter.engine.workload import Karta, Workload  # noqa: PLC0415 - the table has no groups
+    from karta_interpreter.engine.workload.tree import groups_of  # noqa: PLC0415
+
     try:
         return groups_of(Workload(Karta(definition), obj)) if definition.has_karta else ()
     except WorkloadError:

@@ -7,11 +7,12 @@ import zlib
 from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Final, NamedTuple, Self
 
 import orjson
+from msgspec import Struct, field
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import count
@@ -78,8 +79,7 @@ def check_namespaces(member: MemberOptions) -> None:
         raise UsageProblem("error: give --namespace or --all-namespaces, not both")
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(Struct, frozen=True):
     """Objects by uid, packed, and their children."""
 
     objects: dict[str, bytes] = field(default_factory=dict)
@@ -128,12 +128,11 @@ def _have_same_kind(one: Object, other: Object) -> bool:
     return kinds[0] == kinds[1]
 
 
-@dataclass(slots=True)
-class Member:
+class Member(Struct):
     """A member cluster. ``problems`` say what could not be read, ``crds`` define the kinds that have objects."""
 
     api: ApiServer
-    selection: WorkloadSelection = WorkloadSelection()  # noqa: RUF009 - it cannot be changed
+    selection: WorkloadSelection = WorkloadSelection()
     problems: list[str] = field(default_factory=list)
     crds: dict[GVK, Object] = field(default_factory=dict)
     references: list[Object] = field(default_factory=list)

@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import fields
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
@@ -279,7 +278,7 @@ def answer_options(function: Command) -> Command:
     def answering(**parameters: object) -> None:
         from karta_interpreter.engine.operations import Options  # noqa: PLC0415 - other commands use this module, too
 
-        options = {option.name: parameters.pop(option.name) for option in fields(Options)}
+        options = {name: parameters.pop(name) for name in Options.__struct_fields__}
         function(**parameters, options=Options.of(options))
 
     return answering

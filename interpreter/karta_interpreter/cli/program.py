@@ -1,6 +1,7 @@
 """The program: its commands, its help, and its errors."""
 
 import errno
+import gc
 import importlib
 import os
 import re
@@ -104,6 +105,21 @@ def missing_extra(command: str, error: ModuleNotFoundError) -> UsageProblem | No
     )
 
 
+def _imported(name: str) -> click.Command:
+    """Return the command of a module. Raises ModuleNotFoundError.
+
+    An import makes hardly any garbage, and the collector would look at all that it has made over and over.
+    """
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        command: click.Command = importlib.import_module(f"{__package__}.{name.replace('-', '_')}").command
+        return command
+    finally:
+        if is_enabled:
+            gc.enable()
+
+
 class CommandGroup(click.Group):
     """A command with commands below it."""
 
@@ -146,14 +162,13 @@ class Commands(CommandGroup):
         if cmd_name not in COMMANDS:
             return None
         try:
-            command: click.Command = importlib.import_module(f"{__package__}.{cmd_name.replace('-', '_')}").command
+            return _imported(cmd_name)
         except ModuleNotFoundError as error:
             if ctx.resilient_parsing:  # of a line that a shell completes
                 return None
             if problem := missing_extra(cmd_name, error):
                 raise problem from error
             raise
-        return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the commands and options that begin with a text, without importing a command."""

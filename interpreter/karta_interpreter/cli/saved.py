@@ -9,11 +9,12 @@ import secrets
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
 import orjson
+from msgspec import Struct
 
 from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.base.k8s import GVK, Object, Projection, count_values, get, objects_in
@@ -37,8 +38,7 @@ _UNREAD, _UNREADABLE = "the rest is not read", "verify would not read it"
 _DAMAGED: Final = (EOFError, gzip.BadGzipFile, zlib.error, ValueError, KeyError, TypeError, AttributeError)
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(Struct, frozen=True):
     """The part of a folder that is not about one workload. ``time`` is in seconds since 1970."""
 
     time: float

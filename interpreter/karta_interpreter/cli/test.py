@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from difflib import unified_diff
 from functools import cache, partial
 from itertools import chain
@@ -12,6 +11,7 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 import click
+from msgspec.structs import replace
 
 from karta_interpreter.base.errors import InterpretationError, SuiteError
 from karta_interpreter.base.findings import count

@@ -2,99 +2,88 @@
 
 import re
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Final, TypeAlias, cast
+
+from msgspec import Struct, structs
 
 from karta_interpreter.base.k8s import JSON
 from karta_interpreter.languages.jq import records_in
 from karta_interpreter.languages.lua.machine.source import RESERVED_WORDS
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Struct, frozen=True):
     """A variable."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     """A text, a number, a boolean or nil, as Lua spells it."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class LuaCall:
+class LuaCall(Struct, frozen=True):
     """A call of a function by its name, which may be a member such as ``math.max``."""
 
     function: str
     arguments: tuple["Expression", ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Indexing:
+class Indexing(Struct, frozen=True):
     """``target[key]``."""
 
     target: "Expression"
     key: "Expression"
 
 
-@dataclass(frozen=True, slots=True)
-class Length:
+class Length(Struct, frozen=True):
     """``#target``."""
 
     target: "Expression"
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Struct, frozen=True):
     """``not operand``."""
 
     operand: "Expression"
 
 
-@dataclass(frozen=True, slots=True)
-class BinaryOperation:
+class BinaryOperation(Struct, frozen=True):
     """Operands with an operator between each two."""
 
     operator: str
     operands: tuple["Expression", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """A table constructor. An entry without a key is an element of a list."""
 
     entries: tuple[tuple["Expression | None", "Expression"], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AnonymousFunction:
+class AnonymousFunction(Struct, frozen=True):
     """A function without a name."""
 
     parameters: tuple[str, ...]
     body: tuple["Statement", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Local:
+class Local(Struct, frozen=True):
     """New variables, nil without values."""
 
     names: tuple[str, ...]
     values: tuple["Expression", ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(Struct, frozen=True):
     """Values for variables that are there."""
 
     targets: tuple["Expression", ...]
     values: tuple["Expression", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class IfStatement:
+class IfStatement(Struct, frozen=True):
     """A condition with two blocks: one runs if it holds, the other if it does not."""
 
     condition: "Expression"
@@ -102,8 +91,7 @@ class IfStatement:
     otherwise: tuple["Statement", ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class For:
+class For(Struct, frozen=True):
     """A loop over the values of an iterator."""
 
     names: tuple[str, ...]
@@ -111,27 +99,23 @@ class For:
     body: tuple["Statement", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Do:
+class Do(Struct, frozen=True):
     """A block, which bounds the variables that a function has at once."""
 
     body: tuple["Statement", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Return:
+class Return(Struct, frozen=True):
     """The results of a function."""
 
     values: tuple["Expression", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BreakStatement:
+class BreakStatement(Struct, frozen=True):
     """The end of a loop."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocalFunction:
+class LocalFunction(Struct, frozen=True):
     """A local function."""
 
     name: str
@@ -283,9 +267,9 @@ def _without_blocks(tree: object) -> object:
             inner = _without_blocks(node.body) if isinstance(node, Do) else (_without_blocks(node),)
             statements += inner if isinstance(inner, tuple) else (inner,)
         return tuple(statements)
-    if not is_dataclass(tree) or isinstance(tree, type):
+    if not isinstance(tree, Struct):
         return tree
-    return replace(tree, **{field.name: _without_blocks(getattr(tree, field.name)) for field in fields(tree)})
+    return structs.replace(tree, **{name: _without_blocks(getattr(tree, name)) for name in tree.__struct_fields__})
 
 
 def written(code: Expression, level: int = 0) -> str:

@@ -6,11 +6,11 @@ The ``AdmissionReview`` (``admission.k8s.io/v1``) is read, the object in it is j
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import msgspec
 import orjson
+from msgspec import Struct
 
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.base.findings import DefinitionError, Finding, Severity, count, error, format_path
@@ -130,8 +130,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split()).encode(errors="replace").decode()
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """The object of a review, for an answer without a judgement. ``is_settled``: a denial corrects nothing."""
 
     uid: str

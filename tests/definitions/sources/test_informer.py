@@ -1,11 +1,11 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from msgspec.structs import replace
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s.values import Object
@@ -232,7 +232,7 @@ class _BreakingApi:
         raise ClusterError("broken off")
 
 
-class _Noted(Pace):
+class _Noted(Pace, frozen=True):
     """Notes the failures in a row, and does not wait."""
 
     failures: ClassVar[list[int]]

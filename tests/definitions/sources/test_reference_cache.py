@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
 import pytest
+from msgspec.structs import replace
 
 from karta_interpreter.base.errors import QueryAbsentError, QueryReferenceError
 from karta_interpreter.base.k8s.values import GVK, JSON, Object

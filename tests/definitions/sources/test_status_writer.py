@@ -207,7 +207,7 @@ async def test_failed_report_does_not_delay_others(world: _World, code: int) -> 
 async def test_pause_grows_with_each_failure_in_a_row(world: _World) -> None:
     failures = list[int]()
 
-    class Counted(Pace):
+    class Counted(Pace, frozen=True):
         def pause(self, failures_in_a_row: int) -> float:
             failures.append(failures_in_a_row)
             return 0

@@ -2,6 +2,7 @@ from copy import deepcopy
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from karta_interpreter import Karta, Workload
 from karta_interpreter.base.errors import WorkloadError
@@ -107,7 +108,7 @@ def test_definition_of_another_release_is_not_compared_with_the_schema_of_the_ca
     schema: Thing = {**deepcopy(catalogue_schemas()[_JOB_SET].schema)}
     assert entry
     schema["properties"]["spec"]["properties"]["surge"] = {"type": "integer"}
-    annotations = replace(entry.definition.annotations, written_from="JobSet 99.0")
+    annotations = structs.replace(entry.definition.annotations, written_from="JobSet 99.0")
     assert list(judge_crd(replace(entry.definition, annotations=annotations), _served(schema))) == []
 
 

@@ -8,10 +8,11 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from docs.tools.upstreams import upstreams, written_from
 from karta_interpreter.base.k8s import GVK, JSON, Object

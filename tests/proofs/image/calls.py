@@ -3,9 +3,9 @@
 import http.client
 import ssl
 from collections.abc import Iterator
-from dataclasses import replace
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.definitions.sources.files import load_catalogue

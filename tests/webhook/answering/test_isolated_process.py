@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.base.k8s import GVK
@@ -169,6 +170,6 @@ def test_definitions_of_catalogue_can_be_unpacked() -> None:
     for definition in (*few(definitions, "unpacked"), *(each for each in definitions if each.scripts)):
         made = unpack(pack(definition))
         # The scripts of an annotation are among all others.
-        annotations = replace(made.annotations, lua=definition.annotations.lua)
+        annotations = structs.replace(made.annotations, lua=definition.annotations.lua)
         there = replace(made, findings=definition.findings, source=definition.source, annotations=annotations)
         assert replace(there, manifest=definition.manifest) == definition

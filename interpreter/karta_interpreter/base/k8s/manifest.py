@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from sys import intern
 from typing import Any
 
+import msgspec
 import orjson
 import yaml
 from yaml.events import CollectionStartEvent, NodeEvent
@@ -37,8 +38,7 @@ _JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|[^\s,:\[\]{}"]+')
 _LIKE_JSON = re.compile(r'\s*[\[{][\[{\s]*["\]}]')
 
 
-@dataclass(slots=True)
-class Mark:
+class Mark(msgspec.Struct):
     """The position of a value and of its parts in the text. Lines and columns count from 1.
 
     ``size`` is the number of values in it, itself included, and ``depth`` the levels of nesting.
@@ -48,7 +48,7 @@ class Mark:
     column: int
     size: int = 1
     depth: int = 0
-    parts: "dict[str | int, Mark]" = field(default_factory=dict)
+    parts: "dict[str | int, Mark]" = msgspec.field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from karta_interpreter.base.errors import SandboxError, StopCause
 from karta_interpreter.base.sandbox import child
@@ -41,8 +42,7 @@ _REASONS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """The program of the processes of a pool, and their limits."""
 
     path: str

@@ -5,8 +5,10 @@ Hints, schemas and pages are derived from the records.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from karta_interpreter.base.findings import Finding, closest, error, warning
 from karta_interpreter.base.k8s import JSON, Object
@@ -40,8 +42,7 @@ _JQ: Final[Object] = {"type": "string", "format": "jq"}
 _LINK: Final = re.compile(r"\[([^]]+)\]\([^)]+\)")
 
 
-@dataclass(frozen=True, slots=True)
-class Annotations:
+class Annotations(Struct, frozen=True):
     """The parsed annotations of one definition. A field without its annotation has its default."""
 
     elastic: tuple[str, ...] | None = None
@@ -106,8 +107,7 @@ class Annotations:
         return self.aggregate.get(("status", "observedGeneration")) is not values.AggregateRule.OMIT
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
+class Annotation(Struct, frozen=True):
     """One annotation. Without defaults the type checker demands every part of a new annotation."""
 
     name: str

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
+
+from msgspec import Struct, field
 
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import Finding, error, hints, warning
@@ -18,8 +20,7 @@ from karta_interpreter.languages.jq import MOST_OUTPUTS
 from karta_interpreter.languages.jq.syntax import Node
 
 
-@dataclass(frozen=True, slots=True)
-class AnnotationText:
+class AnnotationText(Struct, frozen=True):
     """The text of one annotation. ``parsed`` has the values of annotations with earlier records, by their fields.
 
     ``documents`` has the positions of the parts of the text, once it is read. Findings name a part of YAML by its path

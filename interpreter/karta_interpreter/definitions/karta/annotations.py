@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeAlias
 
+from msgspec import Struct
+
 from karta_interpreter.base.errors import QueryEvaluationError
 from karta_interpreter.base.k8s import JSON, Path, Projection, type_name
 from karta_interpreter.base.karmada import Operation
@@ -93,8 +95,7 @@ class AnnotationQuery(Query):
             reads.take(*self.reads)
 
 
-@dataclass(frozen=True, slots=True)
-class ExtraDependency:
+class ExtraDependency(Struct, frozen=True):
     """Objects that the workload needs, by their names or by label selectors. ``namespace`` is its own by default."""
 
     api_version: str
@@ -108,8 +109,7 @@ class ExtraDependency:
         return self.objects.gives is dict
 
 
-@dataclass(frozen=True, slots=True)
-class AddedContainers:
+class AddedContainers(Struct, frozen=True):
     """Containers that the operator adds to the pods of a component, from an expression about the workload.
 
     With ``each`` the expression may give several outputs, one for each instance. Otherwise it gives one for all.
@@ -120,8 +120,7 @@ class AddedContainers:
     each: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OfDependencies:
+class OfDependencies(Struct, frozen=True):
     """An expression about what the workload needs: ``pods``, ``claims`` or ``parameters``.
 
     ``pods`` gives parts of pod templates in addition to the definition's components. The objects that they name are
@@ -133,8 +132,7 @@ class OfDependencies:
     query: AnnotationQuery
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownPart:
+class UnknownPart(Struct, frozen=True):
     """A part of the workload by which pods request what no answer has, and the reason."""
 
     place: AnnotationQuery
@@ -144,8 +142,7 @@ class UnknownPart:
 Needed: TypeAlias = ExtraDependency | OfDependencies
 
 
-@dataclass(frozen=True, slots=True)
-class Retained:
+class Retained(Struct, frozen=True):
     """A path with the member's value. If the member has none, write ``absent``, or remove the field if ``drops``."""
 
     place: AnnotationQuery
@@ -160,8 +157,7 @@ class Retained:
         return f"owned {path}, while {self.condition.text}" if self.condition else path
 
 
-@dataclass(frozen=True, slots=True)
-class Unset:
+class Unset(Struct, frozen=True):
     """A path that belongs to the member cluster if the template has no value."""
 
     place: AnnotationQuery
@@ -178,8 +174,7 @@ class Unset:
         return ", ".join([f"unset {self.place.text}", *conditions])
 
 
-@dataclass(frozen=True, slots=True)
-class RetainedCount:
+class RetainedCount(Struct, frozen=True):
     """A path with the member's value if the template leaves counts to the members, or has no count there."""
 
     place: AnnotationQuery
@@ -188,8 +183,7 @@ class RetainedCount:
         return f"replicas {self.place.text}"
 
 
-@dataclass(frozen=True, slots=True)
-class KeepQuantityFormat:
+class KeepQuantityFormat(Struct, frozen=True):
     """A path with quantities: equal ones keep the member's spelling."""
 
     place: AnnotationQuery
@@ -198,8 +192,7 @@ class KeepQuantityFormat:
         return f"quantities {self.place.text}"
 
 
-@dataclass(frozen=True, slots=True)
-class Once:
+class Once(Struct, frozen=True):
     """A list of texts that goes to the member once. The annotation ``note`` of the object says which one did."""
 
     place: AnnotationQuery
@@ -213,8 +206,7 @@ class Once:
 RetainRule: TypeAlias = Retained | RetainedCount | Unset | KeepQuantityFormat | Once
 
 
-@dataclass(frozen=True, slots=True)
-class Divided:
+class Divided(Struct, frozen=True):
     """A number that goes along with a count: what a cluster has of the count, it gets of the number."""
 
     value: AnnotationQuery
@@ -237,8 +229,7 @@ class Divided:
         return part - 1 if self.is_held and share >= part > 1 and value < whole else share
 
 
-@dataclass(frozen=True, slots=True)
-class PreservedState:
+class PreservedState(Struct, frozen=True):
     """A field of the status that a new cluster gets as a label, and the fields of the spec that it sets from the label.
 
     The fields belong to the member cluster if the template has no value.

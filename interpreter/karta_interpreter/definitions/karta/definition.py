@@ -1,13 +1,16 @@
 """A Karta in the form that operations work with: frozen, every expression compiled once."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, reduce
 from importlib import import_module
 from operator import attrgetter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
+
+import msgspec
+from msgspec import Struct, structs
 
 from karta_interpreter.base.errors import QueryAbsentError
 from karta_interpreter.base.findings import Finding
@@ -20,6 +23,7 @@ from karta_interpreter.languages.jq import (
     Absent,
     Query,
     Unresolved,
+    field_names,
     field_of,
     is_computed,
     parts_of,
@@ -43,8 +47,7 @@ class LabelOperator(StrEnum):
     DOES_NOT_EXIST = "DoesNotExist"
 
 
-@dataclass(frozen=True, slots=True)
-class LabelRule:
+class LabelRule(Struct, frozen=True):
     """The requirement on one label. A value is text or an expression about the workload."""
 
     key: str
@@ -52,8 +55,7 @@ class LabelRule:
     values: tuple[str | Query, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """Where the value of a variable is.
 
     If ``lookup`` gives a name, the value is one object or null. If it gives an array of names, the value is a list of
@@ -71,23 +73,20 @@ class Reference:
     labels: tuple[LabelRule, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PodTemplate:
+class PodTemplate(Struct, frozen=True):
     """Pods given as whole templates (`podTemplateSpecPath`)."""
 
     query: Query
 
 
-@dataclass(frozen=True, slots=True)
-class PodSpec:
+class PodSpec(Struct, frozen=True):
     """Pods given as bare pod specs (`podSpecPath`), their metadata elsewhere (`metadataPath`)."""
 
     query: Query
     metadata: Query | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Fragments:
+class Fragments(Struct, frozen=True):
     """Pods given in pieces (`fragmentedPodSpecDefinition`): schema field name and expression of each piece."""
 
     queries: tuple[tuple[str, Query], ...]
@@ -99,8 +98,7 @@ PodDefinition = PodTemplate | PodSpec | Fragments
 _EMPTY_PODS: Final = PodTemplate(Query.compile("{spec: {}}"))
 
 
-@dataclass(frozen=True, slots=True)
-class QueuedFields:
+class QueuedFields(Struct, frozen=True):
     """Fields of pods that a queue adds to, while the pods run or also ``while_held``.
 
     ``missing`` is the number of fields at the end of the path that a template with pods may lack, such as labels with
@@ -124,8 +122,7 @@ class SuspendWrite:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ComponentRules:
+class ComponentRules(Struct, frozen=True):
     """Where the parts of one component are. ``owner`` names its parent, ``definition`` names its Karta for messages."""
 
     definition: str
@@ -139,7 +136,7 @@ class ComponentRules:
     max_replicas: Query | None = None
     suspend: tuple[SuspendWrite, ...] = ()
     resume: tuple[SuspendWrite, ...] = ()
-    selector: "PodSelector" = field(default_factory=lambda: _first_used("model").PodSelector())
+    selector: "PodSelector" = msgspec.field(default_factory=lambda: _first_used("model").PodSelector())
 
     def __str__(self) -> str:
         return f"definition {self.definition}, component {self.name}"
@@ -253,7 +250,7 @@ class Definition:
         """Return a copy that may take as long as another definition, if both have the same expressions.
 
         >>> copy, other = (Definition("job", GVK("", "v1", "Job"), (), steps=steps) for steps in (9, 0))
-        >>> different = replace(other, components=(ComponentRules("", "job"),))
+        >>> different = structs.replace(other, components=(ComponentRules("", "job"),))
         >>> copy.bounded_like(other).steps, copy.bounded_like(different).steps
         (0, 9)
         """
@@ -272,10 +269,10 @@ class Definition:
             parts, lenient_parts = {**parts}, self._bindings.bound(lenient)
             if "components" in parts:
                 pairs = zip(parts["components"], lenient_parts["components"], strict=True)
-                parts["components"] = tuple(replace(component, pods=read.pods) for component, read in pairs)
+                parts["components"] = tuple(structs.replace(component, pods=read.pods) for component, read in pairs)
             if "annotations" in parts:
                 read = lenient_parts["annotations"]
-                parts["annotations"] = replace(
+                parts["annotations"] = structs.replace(
                     parts["annotations"],
                     dependencies=read.dependencies,
                     added_containers=read.added_containers,
@@ -345,7 +342,7 @@ class Definition:
         """
         root = self.root
         is_counted = root.count is not None and root.instance_ids is None
-        return self.leaves or ((replace(root, pods=_EMPTY_PODS),) if is_counted else ())
+        return self.leaves or ((structs.replace(root, pods=_EMPTY_PODS),) if is_counted else ())
 
     def lineage(self, name: str) -> tuple[ComponentRules, ...]:
         """Return a component and its owners up to the root, or nothing for an unknown component."""
@@ -413,9 +410,9 @@ def _binding(part: Any) -> Binding | None:  # noqa: ANN401 - any part of a defin
             items = [(_binding(item), item) for item in part]
             if any(binding for binding, _ in items):
                 return lambda values: tuple(bind(values) if bind else item for bind, item in items)
-        case _ if is_dataclass(part) and not isinstance(part, type):
-            if bindings := _bindings({field.name: getattr(part, field.name) for field in fields(part)}):
-                return lambda values: replace(part, **{name: bind(values) for name, bind in bindings.items()})
+        case _ if bindings := _bindings({name: getattr(part, name) for name in field_names(part)}):
+            copy = structs.replace if isinstance(part, Struct) else replace
+            return lambda values: copy(part, **{name: bind(values) for name, bind in bindings.items()})
     return None
 
 

@@ -7,9 +7,11 @@ the expression is accepted.
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
+
+from msgspec import Struct
 
 from karta_interpreter.base.errors import (
     InterpretationError,
@@ -42,8 +44,7 @@ from karta_interpreter.languages.jq import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(Struct, frozen=True):
     """A usable expression, its path, and the references that it may read."""
 
     path: Path

@@ -1,7 +1,9 @@
 """From YAML or JSON text to definitions, with every finding at its line."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct, structs
 
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import PLACES, DefinitionError, Finding, Severity, error
@@ -25,8 +27,7 @@ _CUSTOMIZATION = "this is a ResourceInterpreterCustomization of Karmada, not a K
 KINDS_OF_DEFINITIONS = ("Karta", "ResourceInterface")
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """The result for one Karta: no ``definition`` if a finding is an error, no ``gvk`` if it does not name its kind.
 
     ``line`` is the first line of the object in the text, 0 if unknown.
@@ -59,7 +60,7 @@ class Loaded:
         """Return a copy with other findings, also in its definition."""
         all_findings = tuple(findings)
         definition = self.definition and replace(self.definition, findings=all_findings)
-        return replace(self, findings=all_findings, definition=definition)
+        return structs.replace(self, findings=all_findings, definition=definition)
 
 
 def load_documents(text: str, source: str) -> list[Loaded]:
@@ -84,7 +85,7 @@ def load_placed(text: str, source: str) -> list[tuple[Loaded, SourcePosition | N
         before_object.get()()
         loaded, own_ignores = load_object(value, source), [] if is_customization(value) else ignores
         findings = unignored(map(position.locate, loaded.findings), own_ignores, position.source)
-        placed.append((replace(loaded.with_findings(findings), line=position.line), position))
+        placed.append((structs.replace(loaded.with_findings(findings), line=position.line), position))
     return placed
 
 
@@ -100,7 +101,7 @@ def load_object(value: JSON, source: str) -> Loaded:
         return loaded
     with without_linting():  # what is written for one version is written for all of them
         others = tuple(_other_version(loaded, value, gvk) for gvk in kinds_of(value)[1:])
-    return replace(loaded, others=others)
+    return structs.replace(loaded, others=others)
 
 
 def _other_version(loaded: Loaded, value: Object, gvk: GVK) -> Loaded:

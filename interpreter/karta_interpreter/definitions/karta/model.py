@@ -4,9 +4,9 @@ Source: `pkg/api/runai/v1alpha1` of the Karta project. Selectors of pods and the
 are written: no request of Karmada asks about pods.
 """
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, Self
 
+from msgspec import Struct
 from pydantic import ConfigDict, Field, model_validator
 
 from karta_interpreter.base.k8s import Path
@@ -414,8 +414,7 @@ class Spec(Schema):
         return (instructions and instructions.gang_scheduling) or GangScheduling()
 
 
-@dataclass(frozen=True, slots=True)
-class KartaResource:
+class KartaResource(Struct, frozen=True):
     """A definition as it was written, with its name and annotations."""
 
     name: str

@@ -1,8 +1,9 @@
 """Definitions as JSON for other processes."""
 
 import json
-from dataclasses import asdict
 from functools import lru_cache
+
+from msgspec import structs
 
 from karta_interpreter.base.k8s import GVK, edit
 from karta_interpreter.definitions.karta.annotations import PREFIX
@@ -25,7 +26,7 @@ def pack(definition: Definition) -> str:
         others = {name: value for name, value in annotations.items() if name != _LUA}
         manifest = edit.set_value(manifest, _ANNOTATIONS, others)
     return json.dumps(
-        {"manifest": manifest, "kind": tuple(definition.gvk), "scripts": [*map(asdict, definition.scripts)]}
+        {"manifest": manifest, "kind": tuple(definition.gvk), "scripts": [*map(structs.asdict, definition.scripts)]}
     )
 
 

@@ -9,8 +9,10 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, Protocol, Self
+
+from msgspec.structs import replace
 
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError, QueryStoppedError
 from karta_interpreter.base.findings import PLACES, did_you_mean

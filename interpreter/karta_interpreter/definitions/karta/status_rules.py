@@ -7,6 +7,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NoReturn
 
+from msgspec import Struct
+
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.languages.jq import Query
 
@@ -52,8 +54,7 @@ AT_WORK = frozenset({Status.RUNNING, Status.COMPLETED, Status.SUSPENDED})
 TRANSITIONAL = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING})
 
 
-@dataclass(frozen=True, slots=True)
-class ConditionsRule:
+class ConditionsRule(Struct, frozen=True):
     """Where the conditions are, and the names of their fields. ``status_field`` is empty if they have no status."""
 
     query: Query
@@ -63,8 +64,7 @@ class ConditionsRule:
     reason_field: str
 
 
-@dataclass(frozen=True, slots=True)
-class Matcher:
+class Matcher(Struct, frozen=True):
     """One way to have a status. Every given requirement must hold. Without any, it always holds."""
 
     phase: str = ""

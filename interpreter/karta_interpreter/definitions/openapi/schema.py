@@ -3,9 +3,10 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain, dropwhile
 from typing import Final, Self
+
+from msgspec import Struct
 
 from karta_interpreter.base.findings import DefinitionError
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, get, objects_in
@@ -13,8 +14,7 @@ from karta_interpreter.base.k8s import GVK, JSON, Object, Path, get, objects_in
 OPEN: Final = "x-kubernetes-preserve-unknown-fields"
 
 
-@dataclass(frozen=True, slots=True)
-class CustomKind:
+class CustomKind(Struct, frozen=True):
     """A kind, the OpenAPI schema of its objects, and the path of its scale subresource (empty without one)."""
 
     crd: str
@@ -167,8 +167,7 @@ def key_of(schema: Object, items: Object) -> str | None:
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Entries:
+class Entries(Struct, frozen=True):
     """A step to each entry of a map, or of a list with entries that differ in ``key`` (None for one without names)."""
 
     is_map: bool = False
@@ -178,8 +177,7 @@ class Entries:
 Step = str | Entries
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaPath:
+class SchemaPath(Struct, frozen=True):
     """The steps from an object to a part of it."""
 
     steps: tuple[Step, ...] = ()

@@ -5,11 +5,11 @@ import json
 import re
 import socket
 import ssl
-from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import responses
 
 import orjson
+from msgspec import Struct
 
 from karta_interpreter.base.errors import NO_KUBECONFIG, ClusterError
 from karta_interpreter.base.k8s import JSON, Object
@@ -32,8 +32,7 @@ _STATUS_HINTS: dict[int, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ApiRequest:
+class ApiRequest(Struct, frozen=True):
     """A request to an API server. RBAC must allow its ``verbs``. ``server`` is a URL."""
 
     method: str

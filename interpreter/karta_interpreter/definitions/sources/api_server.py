@@ -15,13 +15,13 @@ import sys
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager, closing
-from dataclasses import replace
 from http import HTTPStatus
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import yaml
+from msgspec.structs import replace
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s import Object, get, objects_in

@@ -1,8 +1,10 @@
 """A Karta of a cluster: its object as it was last seen, and the compiled definition."""
 
 import marshal
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Self
+
+from msgspec import Struct, structs
 
 from karta_interpreter.base.findings import error
 from karta_interpreter.base.k8s import Object, edit
@@ -10,8 +12,7 @@ from karta_interpreter.definitions.karta import loading, name_of
 from karta_interpreter.definitions.sources.karta_loading import load_object
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterKarta:
+class ClusterKarta(Struct, frozen=True):
     """A Karta of a cluster as it was last seen."""
 
     source: str
@@ -36,9 +37,9 @@ class ClusterKarta:
         if edit.get(obj, ("metadata", "uid")) != edit.get(self.obj, ("metadata", "uid")):
             return self.first_seen(self.source, self.path, obj)
         if obj is self.obj or _meaning(obj) == _meaning(self.obj):
-            return replace(self, obj=obj)
+            return structs.replace(self, obj=obj)
         loaded = load_object(obj, self.source)
-        return replace(self, obj=obj, loaded=loaded, last_good=None if loaded.definition else self.served)
+        return structs.replace(self, obj=obj, loaded=loaded, last_good=None if loaded.definition else self.served)
 
     def without_room(self, stub: Object, reason: str) -> Self:
         """Return the Karta with the stub of a newer version, which has no room. This version is its last good one.
@@ -46,7 +47,8 @@ class ClusterKarta:
         An object that was deleted and created anew is a different object.
         """
         is_same = edit.get(stub, ("metadata", "uid")) == edit.get(self.obj, ("metadata", "uid"))
-        return replace(self.left_out(self.source, self.path, stub, reason), last_good=self.served if is_same else None)
+        left_out = self.left_out(self.source, self.path, stub, reason)
+        return structs.replace(left_out, last_good=self.served if is_same else None)
 
     @classmethod
     def left_out(cls, source: str, path: str, stub: Object, reason: str) -> Self:

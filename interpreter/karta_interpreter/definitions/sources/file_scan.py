@@ -4,8 +4,9 @@ import asyncio
 import os
 import stat
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 
@@ -15,8 +16,7 @@ _DEBOUNCE_MILLISECONDS = 200
 _PAUSE_SECONDS = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """The listing of a root: ``files`` to read and ``folders`` they may appear in, sorted by path.
 
     ``unreadable`` has the folders (or the root itself) that could not be listed, with

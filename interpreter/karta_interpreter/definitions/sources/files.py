@@ -8,6 +8,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
+from msgspec import structs
+
 from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.definitions.karta import catalogue_files, catalogue_kinds
@@ -232,7 +234,7 @@ class OverrideFile(WatchedFile[LoadedCustomization]):
                 if not is_renewed and any(_has_newer(new, script.operation, old) for new in loaded):
                     kept.append(script)
             if kept:
-                yield replace(old, scripts=Scripts(kept))
+                yield structs.replace(old, scripts=Scripts(kept))
 
 
 def _has_newer(new: LoadedCustomization, operation: str, old: LoadedCustomization) -> bool:
@@ -330,4 +332,4 @@ def _layer(paths: Iterable[Path]) -> SourceDefinitions:
         layer = layer_of(Folder(Path(), DefinitionFile, {path: DefinitionFile(path).read() for path in paths}))
     # The audit bounds the time of the catalogue's expressions, far below the time of their steps.
     entries = (ServedDefinition(replace(entry.definition, steps=0), ORIGIN) for entry in layer.entries)
-    return replace(layer, entries=tuple(entries))
+    return structs.replace(layer, entries=tuple(entries))

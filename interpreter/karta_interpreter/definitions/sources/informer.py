@@ -19,10 +19,11 @@ import time
 from bisect import bisect_left, insort
 from collections.abc import Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import takewhile
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s import JSON, Object, edit, objects_in
@@ -35,8 +36,7 @@ _DOUBLINGS = 30
 _LASTING = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(Struct, frozen=True):
     """Times in seconds."""
 
     first: float = 0.2

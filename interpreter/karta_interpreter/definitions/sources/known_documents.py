@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from karta_interpreter.base.ignores import MARK
 from karta_interpreter.base.k8s.manifest import MOST_DOCUMENTS
@@ -16,8 +18,7 @@ _SEPARATOR: Final = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
 _INSEPARABLE: Final = re.compile(rf"^(?:%|\.\.\.)|{MARK}|\r(?!\n)|[\u0085\u2028\u2029]", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """A part of a text from one separator to the next, with its first line, and the Kartas that begin in it."""
 
     line: int

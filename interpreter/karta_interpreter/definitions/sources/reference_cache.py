@@ -17,12 +17,12 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
 from typing import Final
 
 import orjson
+from msgspec import Struct, field
 
 from karta_interpreter.base.errors import ClusterError, QueryAbsentError, QueryReferenceError
 from karta_interpreter.base.k8s import GVK, Object, grouped, objects_in
@@ -39,8 +39,7 @@ _OBJECT_BYTES = 1024  # estimated for each object, beside its bytes
 _VALUE_BYTES = 64  # estimated for each value of the names of an object
 
 
-@dataclass(slots=True)
-class _Names:
+class _Names(Struct):
     """The names of the objects of a kind by an expression. Those of the keys that are ``left`` are not computed yet.
 
     Objects of ``large`` have no names: a child process searches them.

@@ -3,6 +3,10 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Final
+
+import msgspec
+from msgspec import Struct
 
 from karta_interpreter.base.findings import SEVERAL_NAMES, Finding, did_you_mean, error, warning
 from karta_interpreter.base.k8s import GVK
@@ -23,8 +27,7 @@ class ServedDefinition:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Quarantined:
+class Quarantined(Struct, frozen=True):
     """A definition, a customization or a whole file that cannot be used, with its findings."""
 
     source: str
@@ -36,21 +39,22 @@ class Quarantined:
     """Whether this source's last good version keeps serving."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceDefinitions:
+class SourceDefinitions(Struct, frozen=True):
     """The definitions of one source, highest precedence first, and its unusable entries."""
 
     entries: tuple[ServedDefinition, ...] = ()
     quarantined: tuple[Quarantined, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Overrides:
+class Overrides(Struct, frozen=True):
     """The scripts of customizations by kind, which take precedence over definitions, and the conflicts between them."""
 
-    scripts: Mapping[GVK, Scripts] = field(default_factory=dict)
+    scripts: Mapping[GVK, Scripts] = msgspec.field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     quarantined: tuple[Quarantined, ...] = ()
+
+
+_NO_OVERRIDES: Final = Overrides()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +94,7 @@ class Snapshot:
 _ALL = "*"
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """The kinds in ``kinds``, or all if it is empty, except the kinds in ``without``.
 
     A name is a kind in any case, ``apiVersion/Kind``, or ``apiVersion/*`` for all kinds of an API version.
@@ -150,7 +153,7 @@ def _form(name: str) -> tuple[bool, bool]:
 
 
 def combine(
-    layers: Iterable[SourceDefinitions], overrides: Overrides = Overrides(), selection: Selection = EVERYTHING
+    layers: Iterable[SourceDefinitions], overrides: Overrides = _NO_OVERRIDES, selection: Selection = EVERYTHING
 ) -> Snapshot:
     """Return the snapshot of the selected kinds. Layers have the highest precedence first, overrides are above all.
 

@@ -5,6 +5,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
+from msgspec import structs
+
 from karta_interpreter.base.k8s import Object, Path, json_pointer
 from karta_interpreter.definitions.karta import Definition, Matcher, Status, StatusRules
 from karta_interpreter.definitions.karta.model import ConditionMatcher
@@ -79,7 +81,7 @@ def _requirements(matcher: Matcher) -> Iterator[tuple[str, Matcher]]:
     for condition in matcher.conditions:
         yield f"condition {_condition_text(condition)}", Matcher(conditions=(condition,))
     if matcher.expression is not None:
-        yield f'byExpression "{matcher.expected}"', replace(matcher, phase="", conditions=())
+        yield f'byExpression "{matcher.expected}"', structs.replace(matcher, phase="", conditions=())
 
 
 def matcher_facts(definition: Definition, obj: Object) -> Iterator[Fact]:

@@ -1,10 +1,9 @@
 """The question and the answer of an operation, independent of any wire format."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
-import msgspec
+from msgspec import Struct, structs
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import closest, did_you_mean
@@ -12,8 +11,7 @@ from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Counting, Object, ed
 from karta_interpreter.base.karmada import LIVE, SLOTS, Operation
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """Settings that change answers.
 
     ``resource_quota_estimate`` mirrors Karmada's feature gate ``ResourceQuotaEstimate``: requirements then name the
@@ -26,19 +24,19 @@ class Options:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> "Options":
-        """Return the options among settings by their names, those of a server or the JSON of `dataclasses.asdict`.
+        """Return the options among settings by their names, those of a server or their values as JSON.
 
         >>> Options.of({"pod_requests": "karmada", "port": 8443})
         Options(resource_quota_estimate=False, pod_requests=<Counting.KARMADA: 'karmada'>)
         """
-        default: dict[str, Any] = {option.name: option.default for option in fields(cls)}
+        default: dict[str, Any] = structs.asdict(cls())
         return cls(**{name: type(value)(settings.get(name, value)) for name, value in default.items()})
 
 
 DEFAULT_OPTIONS = Options()
 
 
-class StatusItem(msgspec.Struct, frozen=True):
+class StatusItem(Struct, frozen=True):
     """The report of one member cluster about an object."""
 
     cluster: str
@@ -156,7 +154,7 @@ class TargetComponent(NamedTuple):
         return tuple(cls(*component) for component in components)
 
 
-class Call(msgspec.Struct, frozen=True):
+class Call(Struct, frozen=True):
     """One question about one object."""
 
     operation: Operation

@@ -8,8 +8,9 @@ An operation that is not registered still has an answer: Karmada then uses its o
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit
 from karta_interpreter.base.karmada import API_VERSION
@@ -20,8 +21,7 @@ from karta_interpreter.engine.operations import SLOTS, Operation, by_operation, 
 CRD = "CustomResourceDefinition"
 
 
-@dataclass(frozen=True, slots=True)
-class ServedKind:
+class ServedKind(Struct, frozen=True):
     """The known facts about a kind.
 
     ``observes_generation``: its status has ``observedGeneration``. None if the schema leaves it open.

@@ -6,7 +6,8 @@ counts cases kind by kind. The answers come from `karta_interpreter.engine.opera
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from karta_interpreter.base.errors import InterpretationError, SuiteError
 from karta_interpreter.base.k8s import GVK, JSON
@@ -66,8 +67,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """The outcome of a case."""
 
     case: Case
@@ -115,8 +115,7 @@ def judge(case: Case, results: Mapping[str, JSON] | None, error: str = "") -> Ou
     return Outcome(case, tuple(failures), results)
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Struct, frozen=True):
     """The number of cases, and the number of failed cases."""
 
     cases: int = 0
@@ -134,8 +133,7 @@ class Totals:
         return cls(len(verdicts), verdicts.count(False))
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteReport:
+class SuiteReport(Struct, frozen=True):
     """The result of a run. ``fail_only`` hides passed cases, but still counts them."""
 
     outcomes: tuple[Outcome, ...]

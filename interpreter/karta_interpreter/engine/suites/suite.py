@@ -13,11 +13,10 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError, SuiteError
 from karta_interpreter.base.findings import BY_TYPES, PLACES, closest, did_you_mean, with_article
@@ -51,8 +50,7 @@ _SHAPES: Final[Mapping[str, tuple[type, tuple[str, ...]]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """One call and its expected result."""
 
     name: str

@@ -2,8 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import GVK, JSON
@@ -49,8 +50,7 @@ class Cause(NamedTuple):
         return {**self.gvk.type_meta, **shared, "objects": list(self.names), "of": self.of}
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """All results. ``problems`` say what could not be read."""
 
     results: tuple[Result, ...]

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct
+
 from karta_interpreter.base.errors import InterpretationError, QueryError, WorkloadError
 from karta_interpreter.base.k8s import JSON, Object, Path, set_value
 from karta_interpreter.definitions.karta import ComponentRules, Definition, PodQuery
@@ -52,8 +54,7 @@ class PodGroup:
     topology: "Topology | None" = None
 
 
-@dataclass(frozen=True, slots=True)
-class GroupRule:
+class GroupRule(Struct, frozen=True):
     """What a definition says of a group: its members, and the expressions that divide their pods into groups."""
 
     name: str

@@ -5,9 +5,10 @@ Fields that a new value cannot express stay: a new value can express the fields 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Final
+
+from msgspec import Struct
 
 from karta_interpreter.base.errors import InterpreterError, PathNotWritableError, WorkloadError
 from karta_interpreter.base.k8s import JSON, Counting, Object, Path, get, pod_requirements, type_name
@@ -28,8 +29,7 @@ from karta_interpreter.languages.lua.empty_tables import without_nulls
 from karta_interpreter.languages.lua.gotypes.structs import declarations, decode
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(Struct, frozen=True):
     """The field of a component's definition through which values are written."""
 
     component: ComponentRules

@@ -19,7 +19,7 @@ from karta_interpreter.languages.jq.compiled.reads import Built, mark_all, proje
 from karta_interpreter.languages.jq.compiled.singles import Singles, repeats_pieces, several
 from karta_interpreter.languages.jq.compiled.values import equal, normal, order_key, to_text, truthy
 from karta_interpreter.languages.jq.compiled.variables import Absent, Unresolved, noting_absent
-from karta_interpreter.languages.jq.query import Query, queries_in, quoted, records_in, take_outputs
+from karta_interpreter.languages.jq.query import Query, field_names, queries_in, quoted, records_in, take_outputs
 from karta_interpreter.languages.jq.syntax.parser import parse
 from karta_interpreter.languages.jq.syntax.precedence import split_path
 from karta_interpreter.languages.jq.syntax.printer import render
@@ -52,6 +52,7 @@ __all__ = [
     "children",
     "equal",
     "examine",
+    "field_names",
     "field_of",
     "forget_many",
     "function_of",

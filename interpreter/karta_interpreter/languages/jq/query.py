@@ -6,6 +6,8 @@ from functools import cached_property
 from typing import Final, Self
 from weakref import WeakValueDictionary
 
+from msgspec import Struct
+
 from karta_interpreter.base.errors import (
     InterpretationError,
     QueryEvaluationError,
@@ -236,19 +238,29 @@ def take_outputs(projection: Projection, *queries: Query | None) -> None:
 
 
 def queries_in(part: object) -> Iterator[Query]:
-    """Yield the queries in a value made of tuples and dataclasses."""
+    """Yield the queries in a value made of tuples, structs and dataclasses."""
     return (record for record in records_in(part) if isinstance(record, Query))
 
 
 def records_in(part: object) -> Iterator[object]:
-    """Yield the dataclasses in a value made of tuples, lists and dataclasses, each before its own parts."""
+    """Yield the records in a value made of tuples, lists, structs and dataclasses, each before its own parts."""
     if isinstance(part, tuple | list):
         for item in part:
             yield from records_in(item)
-    elif is_dataclass(part):
+    elif names := field_names(part):
         yield part
-        for attribute in fields(part):
-            yield from records_in(getattr(part, attribute.name))
+        for name in names:
+            yield from records_in(getattr(part, name))
+
+
+def field_names(value: object) -> Sequence[str]:
+    """Return the names of the fields of a struct or a dataclass, none for another value."""
+    if isinstance(value, Struct):
+        names: Sequence[str] = value.__struct_fields__
+        return names
+    if is_dataclass(value) and not isinstance(value, type):
+        return [field.name for field in fields(value)]
+    return ()
 
 
 def _bounded(node: Node, variables: Sequence[str], owner: str, most: int) -> Outputs:

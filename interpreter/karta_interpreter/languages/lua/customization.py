@@ -5,7 +5,8 @@ Their shape follows ``pkg/apis/config/v1alpha1/resourceinterpretercustomization_
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
 from karta_interpreter.base.findings import Finding, Severity, error, escaped, warning
@@ -28,8 +29,7 @@ _FIELDS: tuple[tuple[Path, tuple[str, ...]], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedCustomization:
+class LoadedCustomization(Struct, frozen=True):
     """The result of reading one customization. One broken script does not affect the others.
 
     ``gvk`` is the kind that it is for, or None if it names none. ``scripts`` has those that can be run, and ``broken``

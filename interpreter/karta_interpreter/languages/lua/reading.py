@@ -4,9 +4,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
+
+from msgspec import Struct, structs
 
 from karta_interpreter.base.errors import LuaError
 from karta_interpreter.base.findings import Finding, Severity, Span, error, hints, warning
@@ -71,8 +73,7 @@ def unknown_fields(names: Iterable[str], known: Collection[str], path: Path) -> 
             yield error("unknown-field", (*path, name), f"there is no field {name}", hint(name))
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptReading:
+class ScriptReading(Struct, frozen=True):
     """The scripts of a customization that can be run, the findings, and the operations with one that cannot be run.
 
     A script that can be run may still have errors among its findings: Karmada, too, runs a script that calls a
@@ -128,7 +129,7 @@ class _Reader:
         script = Script(operation, text, self.name)
         if self.place and lines:
             of_script = () if lines.are_consecutive else lines.of_value
-            script = replace(
+            script = structs.replace(
                 script,
                 source=self.place.source,
                 line=lines.of_value[0],

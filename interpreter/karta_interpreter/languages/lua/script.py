@@ -1,9 +1,10 @@
 """A script and the operation that it answers."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Self, TypeAlias
+
+from msgspec import Struct
 
 from karta_interpreter.base.k8s import JSON
 from karta_interpreter.base.karmada import SLOTS
@@ -12,8 +13,7 @@ Own: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
 """The members of ``require("karta")``: functions from JSON arguments to JSON results."""
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(Struct, frozen=True):
     """One Lua script.
 
     ``name`` is the customization's. ``line`` is the line of ``source`` on which the script begins, 0 if unknown.

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Self, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from karta_interpreter.base.errors import InterpretationError, WorkloadError
 from karta_interpreter.base.findings import Finding, listed, with_article
@@ -92,8 +92,7 @@ class PageQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Options.of(msgspec.structs.asdict(self.page_options))
 
 
-@dataclass(frozen=True, slots=True)
-class _Inputs:
+class _Inputs(Struct, frozen=True):
     """The values of the texts of the page. ``problems`` has the reason for each text without a value."""
 
     object: Marker | None

@@ -4,7 +4,6 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Final
 
 import orjson
 from aiohttp import web
+from msgspec import Struct, field, structs
 
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import ServeError
@@ -43,8 +43,7 @@ _TYPES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Texts:
+class Texts(Struct, frozen=True):
     """The initial texts of the editors, and the kind of the Karta. They are empty for an example of the catalogue."""
 
     karta: str = ""
@@ -52,8 +51,7 @@ class Texts:
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleSources:
+class ConsoleSources(Struct, frozen=True):
     """The contents of the console: the definitions, the first texts, and what a saved folder shows."""
 
     snapshot: Snapshot
@@ -132,7 +130,7 @@ class Console:
         return _json(
             {
                 "version": __version__,
-                "texts": asdict(self._served.texts),
+                "texts": structs.asdict(self._served.texts),
                 "example": {"karta": example_files()["karta.yaml"], "object": example_files()["indexer.yaml"]},
                 "hasMember": self._served.report is not None,
             }

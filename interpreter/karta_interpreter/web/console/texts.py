@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, product
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from karta_interpreter.base.errors import InterpretationError, InterpreterError, ManifestError
 from karta_interpreter.base.findings import DefinitionError, Finding
@@ -58,8 +59,7 @@ class TextError(InterpreterError):
         return {"message": str(self), "line": self.line, "column": self.column}
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
+class Marker(Struct, frozen=True):
     """A value of a text: ``at`` is its path in the document."""
 
     document: manifest.Document

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, Self
 
 import orjson
+from msgspec import Struct
 
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import Object
@@ -44,8 +44,7 @@ _NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
 _Test = tuple[Callable[[Row], str], Callable[[str, str], bool], str]
 
 
-@dataclass(frozen=True, slots=True)
-class ListQuery:
+class ListQuery(Struct, frozen=True):
     """A client's parameters of the list, read from the query. One error contains everything that is wrong with them."""
 
     tests: tuple[_Test, ...] = ()

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, Self
 
+from msgspec import Struct
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
@@ -259,8 +259,7 @@ def invalid(findings: Sequence[FindingOutput], errors: int, total: int) -> ApiEr
 _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Choices:
+class Choices(Struct, frozen=True, eq=False):
     """Categories and priorities by id. An id is the name in lower case, so that it can be the value of a label."""
 
     categories: Mapping[str, Category]

@@ -2,11 +2,11 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple, Self
 from uuid import UUID, uuid5
 
 import orjson
+from msgspec import Struct
 
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, label, objects_in
@@ -57,8 +57,7 @@ def is_ours(manifest: Object) -> bool:
     return gvk is not None and label(manifest, ID) == type_id(gvk.group, gvk.kind) and name in names_of(gvk)
 
 
-@dataclass(frozen=True, slots=True)
-class StoredType:
+class StoredType(Struct, frozen=True):
     """A workload type as it is stored: the Karta of each version, in the order of the versions."""
 
     group: str

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
@@ -11,6 +10,7 @@ from aiohttp import ETag
 from aiohttp.hdrs import IF_MATCH, IF_NONE_MATCH
 from aiohttp.typedefs import Handler
 from aiohttp.web import Request, Response
+from msgspec import Struct
 
 from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import json_pointer
@@ -36,8 +36,7 @@ _LETTERS: Final = {
 }  # of headers that a client may take for a condition
 
 
-@dataclass(frozen=True, slots=True)
-class Routes:
+class Routes(Struct, frozen=True):
     """The handlers, and the objects that they work with."""
 
     store: Store

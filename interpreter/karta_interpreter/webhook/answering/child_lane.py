@@ -11,10 +11,10 @@ import json
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import asdict
 from typing import Any, Final
 
 import orjson
+from msgspec import structs
 
 from karta_interpreter.base.errors import (
     InterpretationError,
@@ -64,7 +64,7 @@ class ChildLane:
         def start() -> Process:
             return Process(Program(child.__file__, child.MEMORY, niceness=child.NICENESS))
 
-        self._options = asdict(options)
+        self._options = structs.asdict(options)
         self.pool: Final = Pool(start, PROCESSES, idle_seconds=idle_seconds)
         self._bodies = AsyncPool(self.pool)
         self._definitions = AsyncPool(Pool(start, DEFINITION_PROCESSES, idle_seconds=idle_seconds))

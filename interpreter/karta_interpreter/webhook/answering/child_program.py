@@ -10,7 +10,6 @@ import gc
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any, Final
 
 import orjson
@@ -136,8 +135,8 @@ class _ServerReader(ReferenceReader):
 def _about(message: Request | admission.Review) -> dict[str, Any]:
     if not isinstance(message, Request):
         try:
-            return asdict(admission.subject(message))
+            return structs.asdict(admission.subject(message))
         except RecursionError:
-            return asdict(admission.Subject(message.uid, message.kind.kind, is_settled=False))
+            return structs.asdict(admission.Subject(message.uid, message.kind.kind, is_settled=False))
     problem = message.problem and {"message": str(message.problem), "code": message.problem.code}
     return structs.asdict(message) | {"gvk": message.gvk and [*message.gvk], "call": None, "problem": problem}

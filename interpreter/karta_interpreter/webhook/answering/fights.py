@@ -6,12 +6,12 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
 from typing import Final
 
 import orjson
+from msgspec import Struct
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -44,8 +44,7 @@ _MOST_FIGHTS, _MOST_SERIES, _MOST_FIELDS, _LONGEST = 1000, 100, 20, 256
 _OTHERS, _UNKNOWN = "others", "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Fight:
+class Fight(Struct, frozen=True):
     """A field that Karmada and a manager in a member write in turns. A manager that removes the field is unknown.
 
     ``ours`` and ``theirs`` are the values of Karmada and of the member in readable form. ``others`` are the other

@@ -8,13 +8,14 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from http.client import HTTPConnection, HTTPException
 from time import monotonic, perf_counter
 from typing import Any, cast
 from urllib.parse import quote
 
 from cryptography import x509
+from msgspec import Struct
+from msgspec.structs import replace
 
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.base.k8s import Object
@@ -31,8 +32,7 @@ _SAFE = "/%:@!$&'()*+,;=~"
 """The characters that are not escaped in a path. Like Go, this escapes all characters outside ASCII."""
 
 
-@dataclass(frozen=True, slots=True)
-class DialAddress:
+class DialAddress(Struct, frozen=True):
     """A host and port to dial."""
 
     host: str
@@ -55,8 +55,7 @@ class DialAddress:
         return replace(self, host=other.host, port=other.port, reason=reason, advice="")
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """An HTTP answer. ``seconds`` is the time from the first byte of the request to the end of the answer."""
 
     status: int

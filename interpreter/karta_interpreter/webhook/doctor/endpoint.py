@@ -4,13 +4,13 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from time import monotonic
 from typing import TypeAlias
 
 import orjson
+from msgspec.structs import replace
 
 from karta_interpreter.base.findings import listed
 from karta_interpreter.base.k8s import GVK, JSON, edit

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from karta_interpreter.base.findings import count, listed
 from karta_interpreter.base.k8s import GVK, Object, edit, objects_in
@@ -16,8 +17,7 @@ from karta_interpreter.webhook.settings import option
 _KINDS, _KARTAS, _CLUSTERS = "kinds", "kartas", "clusters"
 
 
-@dataclass(frozen=True, slots=True)
-class ServedVersions:
+class ServedVersions(Struct, frozen=True):
     """The versions in which a kind is served, and whether the version in question has a status subresource."""
 
     versions: tuple[str, ...] = ()
@@ -73,8 +73,7 @@ def judge_kinds(
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Struct, frozen=True):
     """A Karta as it is stored. ``conditions`` gives status and message by type."""
 
     name: str

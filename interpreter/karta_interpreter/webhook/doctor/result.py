@@ -1,9 +1,10 @@
 """The result of a check, with advice."""
 
 import os
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+
+from msgspec import Struct
 
 IS_IN_POD = "KUBERNETES_SERVICE_HOST" in os.environ  # then a Secret has the kubeconfig, and names of the host exist
 
@@ -16,8 +17,7 @@ class Level(StrEnum):
     PROBLEM = "problem"
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(Struct, frozen=True):
     """One line of a diagnosis. ``advice`` is empty if nothing has to be done."""
 
     level: Level

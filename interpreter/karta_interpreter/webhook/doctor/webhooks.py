@@ -9,9 +9,11 @@ scaled to zero.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import product
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from karta_interpreter.base.findings import count, listed
 from karta_interpreter.base.k8s import GVK, Object, edit
@@ -28,8 +30,7 @@ ANY = "*"
 HTTPS = 443
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """Operations of kinds. Each list may be just ``*``."""
 
     groups: tuple[str, ...]
@@ -49,8 +50,7 @@ class Rule:
         return any(ANY in listed for listed in (self.groups, self.versions, self.kinds))
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
+class Client(Struct, frozen=True):
     """The URL or the Service of a webhook, and the PEM certificates to trust in base64.
 
     ``ca_bundle`` is None if the registration could not be read.
@@ -61,8 +61,7 @@ class Client:
     ca_bundle: str | None = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RegisteredWebhook:
+class RegisteredWebhook(Struct, frozen=True):
     """One webhook of a configuration. ``timeout`` is in seconds, None if it is not set."""
 
     configuration: str
@@ -235,8 +234,7 @@ _COMPONENT, _REVISE = Operation.INTERPRET_COMPONENT, Operation.REVISE_REPLICA
 _ANSWERED_BY_KARMADA = {_COMPONENT: INTERPRETS_COMPONENT, _REVISE: REVISES_REPLICA}
 
 
-@dataclass(frozen=True, slots=True)
-class Customization:
+class Customization(Struct, frozen=True):
     """The operations of a kind that Lua answers."""
 
     name: str

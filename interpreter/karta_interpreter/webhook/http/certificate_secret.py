@@ -14,13 +14,14 @@ import ipaddress
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import Encoding
+from msgspec import Struct, structs
 
 from karta_interpreter.base.errors import ClusterError, ServeError, SettingsError
 from karta_interpreter.base.k8s import Object, edit
@@ -50,8 +51,7 @@ _URGENT = 1 / 10
 _OUTLIVES = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Keyring:
+class Keyring(Struct, frozen=True):
     """Authorities with their keys, oldest first, ``former`` ones without keys, and the certificate that is served."""
 
     authorities: tuple[Authority, ...] = ()
@@ -104,7 +104,7 @@ def read_keyring(data: Mapping[str, bytes], now: datetime) -> tuple[Keyring, tup
     except ServeError as error:
         problems.append(str(error))
     else:
-        if signer_of(served := replace(keyring, pair=pair)):
+        if signer_of(served := structs.replace(keyring, pair=pair)):
             return served, tuple(problems)
         problems.append(f"no certificate in {_BUNDLE} has signed {_CHAIN}")
     return keyring, tuple(problems)
@@ -131,8 +131,7 @@ def _authorities(data: Mapping[str, bytes], problems: list[str]) -> Iterator[Aut
                 problems.append(f"{' and '.join(files.values())} are not an authority: {error}")
 
 
-@dataclass(frozen=True, slots=True)
-class Rotation:
+class Rotation(Struct, frozen=True):
     """Certificates for ``names`` that live for ``life``, signed by authorities that live for ``authority_life``.
 
     ``is_trusted`` returns whether clients trust a CA (PEM).
@@ -171,7 +170,7 @@ class Rotation:
         # If there are two CAs, the newer one is already the successor.
         if newest and (others or _left(newest.certificate, now) >= _OUTLIVES * self.life):
             return keyring
-        return replace(keyring, authorities=(*keyring.authorities, Authority.create(now, self.authority_life)))
+        return structs.replace(keyring, authorities=(*keyring.authorities, Authority.create(now, self.authority_life)))
 
     def _is_due(self, keyring: Keyring, now: datetime) -> bool:
         leaf = keyring.leaf

@@ -3,9 +3,10 @@
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from karta_interpreter.base.errors import ServeError, SettingsError
 from karta_interpreter.base.k8s import GVK

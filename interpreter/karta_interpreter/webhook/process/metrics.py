@@ -4,11 +4,11 @@ import time
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import accumulate
 from math import inf
 from typing import Final
 
+from msgspec import Struct
 from prometheus_client import (
     CollectorRegistry,
     Counter,
@@ -191,8 +191,7 @@ class CallMetrics(Collector):
         yield from (calls, times, kind_seconds, slow_calls)
 
 
-@dataclass(slots=True)
-class _Series:
+class _Series(Struct):
     """The answers of an operation and a kind with one outcome. ``within`` are the buckets of the operation."""
 
     within: list[int]

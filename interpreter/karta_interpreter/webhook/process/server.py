@@ -5,10 +5,12 @@ import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Final, Self
+
+from msgspec import Struct
 
 from karta_interpreter.base.findings import in_one_line
 from karta_interpreter.base.sandbox.container import container_memory
@@ -39,8 +41,7 @@ _MOST_LOGGED = 20
 """The most broken definitions of a source, and findings of each, in the log: a folder may be mounted wrongly."""
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
+class Started(Struct, frozen=True):
     """A server that listens. ``certificate`` is None for plain HTTP, ``health_port`` is None without such a port.
 
     ``certificate.authority`` is set if the server has signed its certificate itself: the ``caBundle`` for Karmada's

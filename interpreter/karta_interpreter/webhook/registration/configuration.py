@@ -6,11 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
+
+from msgspec import Struct, structs
 
 from karta_interpreter.base.errors import ServeError, SettingsError
 from karta_interpreter.base.findings import Finding, warning
@@ -34,8 +36,7 @@ _LABEL = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _SERVICE = re.compile(rf"(?P<namespace>{_LABEL})/(?P<name>{_LABEL})(:(?P<port>[0-9]{{1,5}}))?")
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
+class Service(Struct, frozen=True):
     """A Service of the cluster that Karmada runs in."""
 
     namespace: str
@@ -75,8 +76,7 @@ def parts_of_url(url: str) -> tuple[str, int, str]:
     return url_parts.hostname or "", port, url_parts.path
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """A URL or a Service. ``ca_bundle`` is the PEM that Karmada has to trust, empty for its system's roots.
 
     ``doubt`` is why Karmada would reject the certificate.
@@ -122,7 +122,7 @@ class Endpoint:
     def client_config(self) -> Object:
         """Return the ``clientConfig`` of a webhook."""
         trust = {"caBundle": base64.b64encode(self.ca_bundle).decode()} if self.ca_bundle else {}
-        return {**({"url": self.at} if isinstance(self.at, str) else {"service": asdict(self.at)}), **trust}
+        return {**({"url": self.at} if isinstance(self.at, str) else {"service": structs.asdict(self.at)}), **trust}
 
 
 def covers(pattern: str, name: str) -> bool:

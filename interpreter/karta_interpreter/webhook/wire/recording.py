@@ -9,12 +9,12 @@ import gzip
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import orjson
+from msgspec import structs
 
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import InterpretationError, RecordingError
@@ -68,7 +68,9 @@ def files_in(folder: Path) -> list[Path]:
 def head(options: Options) -> bytes:
     """Return the first line of a file."""
     return (
-        orjson.dumps({"format": _FORMAT, "version": VERSION, "program": __version__, "options": asdict(options)})
+        orjson.dumps(
+            {"format": _FORMAT, "version": VERSION, "program": __version__, "options": structs.asdict(options)}
+        )
         + b"\n"
     )
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from msgspec.structs import fields, replace
+from msgspec.structs import replace
 
 from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.languages.jq import Absent, Query, parse
@@ -74,7 +74,7 @@ def _rewritten(text: str, readings: frozenset[Reading]) -> str:
 
 
 def _rewrite(node: Node, readings: frozenset[Reading]) -> Node:
-    node = replace(node, **{field.name: _inside(getattr(node, field.name), readings) for field in fields(node)})
+    node = replace(node, **{name: _inside(getattr(node, name), readings) for name in node.__struct_fields__})
     match node:
         case Binary("*", left, right) if Reading.PRODUCT in readings:
             return FunctionCall("times", (left, right))

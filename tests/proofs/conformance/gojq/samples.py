@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.expression_text import PodQuery
 from karta_interpreter.definitions.karta.schema_types import Schema
-from karta_interpreter.languages.jq import Query, Unresolved, parse
+from karta_interpreter.languages.jq import Query, Unresolved, field_names, parse
 from karta_interpreter.languages.jq.syntax import Identity, Index, Iterate, Literal, Node, Pipe
 from karta_interpreter.languages.jq.syntax.traversal import children
 from tests.catalogue.entries import entries
@@ -156,10 +156,10 @@ def _parts(value: Any) -> Iterator[Any]:
     elif isinstance(value, tuple | list):
         for item in value:
             yield from _parts(item)
-    elif is_dataclass(value):
-        for field in fields(value):
-            if field.name not in ("manifest", "scripts", "findings"):
-                yield from _parts(getattr(value, field.name))
+    else:
+        for name in field_names(value):
+            if name not in ("manifest", "scripts", "findings"):
+                yield from _parts(getattr(value, name))
 
 
 def _below(node: Node) -> Iterator[Node]:

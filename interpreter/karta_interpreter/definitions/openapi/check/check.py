@@ -9,6 +9,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
+from msgspec import structs
+
 from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.base.findings import PLACES, Finding, Severity, Span, did_you_mean, error, warning
 from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, Object, Path
@@ -275,7 +277,7 @@ class _Checked:
                 for shape in shapes:
                     if "object" in shape.types:
                         parts = shape.field(name) or ()
-                        lists += [replace(part, at=part.at or name) for part in parts if part != NULL]
+                        lists += [structs.replace(part, at=part.at or name) for part in parts if part != NULL]
                 hint = f"write {name}: [{{…}}]"
                 self._compare(annotation_path(query.annotation), query.text, tuple(lists), LIST, hint)
         for state in annotations.state:

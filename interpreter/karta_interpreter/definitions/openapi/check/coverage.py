@@ -1,7 +1,8 @@
 """The pods in a kind's schema, by their shapes, and those that no expression reads."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from karta_interpreter.base.k8s import Object
 from karta_interpreter.definitions.openapi.check.shape import Shape, Shapes
@@ -20,8 +21,7 @@ from karta_interpreter.definitions.openapi.schema import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PodPart:
+class PodPart(Struct, frozen=True):
     """A part of a schema that has pods by its shape, or counts them."""
 
     path: SchemaPath
@@ -65,8 +65,7 @@ def scale_part(schema: Object, scale_path: str) -> PodPart:
     return PodPart(path, "the count of the scale subresource", path)
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """The places that expressions read. What they give is read with everything below it."""
 
     given: set[str] = field(default_factory=set)

@@ -1,9 +1,10 @@
 """The shapes of an expression's outputs for an object of a CRD, and the contradictions to the schema on the way."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain, product
 from typing import Final
+
+from msgspec.structs import replace
 
 from karta_interpreter.base.findings import Finding, Span, closest, did_you_mean, error, warning
 from karta_interpreter.base.k8s import QUANTITY

@@ -1,8 +1,9 @@
 """The possible values in the OpenAPI schema of a CRD, and the knowledge at a place of an expression."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
 
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import JSON, Object
@@ -29,8 +30,7 @@ _METADATA: Final[Object] = {
 _EMBEDDED: Final[Mapping[str, JSON]] = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": _METADATA}
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """The schema of a value, and its jq path in the object ("" for a value that an expression makes)."""
 
     schema: Object = field(default_factory=dict)
@@ -194,8 +194,7 @@ def unique(parts: Iterable[Shapes]) -> Shapes:
 WRONG_TYPE: Final = "crd-wrong-type"
 
 
-@dataclass(frozen=True, slots=True)
-class TypeScope:
+class TypeScope(Struct, frozen=True):
     """The scope at a place of an expression: variables, own functions, whether errors are caught, and the schema."""
 
     found: dict[Finding, None] = field(default_factory=dict)

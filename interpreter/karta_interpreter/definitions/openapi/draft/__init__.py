@@ -8,8 +8,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, Object, Path
@@ -29,8 +30,7 @@ _CHILDREN: Final = (*STRUCTURE, "childComponents")
 _SUSPEND: Final = (("suspend",), ("suspended",), ("runPolicy", "suspend"))
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(Struct, frozen=True):
     """A Karta, and notes about places in it. A person has to decide the notes that begin with CHECK."""
 
     karta: Object

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from karta_interpreter.base.k8s import COUNTS, JSON, Object
 from karta_interpreter.definitions.openapi.schema import (
@@ -52,8 +54,7 @@ class Form(StrEnum):
     FRAGMENTS = "fragmentedPodSpecDefinition"
 
 
-@dataclass(frozen=True, slots=True)
-class NumberField:
+class NumberField(Struct, frozen=True):
     """A field with a number on the way to pods. The API server sets it to ``default``."""
 
     parent: SchemaPath
@@ -79,8 +80,7 @@ class Around(NamedTuple):
     has_claim: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PodsField:
+class PodsField(Struct, frozen=True):
     """A path with pods."""
 
     place: SchemaPath
@@ -93,8 +93,7 @@ class PodsField:
     """Whether only the name indicates pods."""
 
 
-@dataclass(slots=True)
-class _Found:
+class _Found(Struct):
     """The pods of a schema by their shape, by a name alone, and by pieces."""
 
     shaped: list[PodsField] = field(default_factory=list)

@@ -1,8 +1,10 @@
 """Finds the constructs of an expression that are not allowed."""
 
 from collections.abc import Iterator, Set as AbstractSet
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from karta_interpreter.base.findings import closest
 from karta_interpreter.languages.jq import syntax as ast
@@ -15,8 +17,7 @@ FORMATS: Final = frozenset(("text", "json", "html", "uri", "urid", "csv", "tsv",
 """The formats, without their ``@``, of both gojq and jq."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """The functions, variables and labels that are defined at a position."""
 
     functions: frozenset[Key] = frozenset()

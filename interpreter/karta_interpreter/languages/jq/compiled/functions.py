@@ -7,9 +7,11 @@ one, write its record: the compiler, the analyses, the check against a CRD, the 
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from karta_interpreter.base.errors import QueryEvaluationError
 from karta_interpreter.base.k8s import JSON, type_name
@@ -88,8 +90,7 @@ class Code(Enum):
     MAP = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Struct, frozen=True):
     """A function of jq."""
 
     name: str

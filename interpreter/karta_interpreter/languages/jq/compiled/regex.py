@@ -13,11 +13,11 @@ Some patterns are rejected because RE2 differs from Go's own package:
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Self
 
 import re2
+from msgspec import Struct
 
 from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError
 from karta_interpreter.base.k8s import JSON
@@ -38,8 +38,7 @@ _IN_CHARACTERS: Final = re.compile(r"(?<!\\)(?:\\\\)*(\\[BC])")
 _NAME: Final = re.compile(r"\(\?P?<(\w+)>")
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Struct, frozen=True):
     """A compiled pattern: its number of instructions and the name of each group.
 
     ``found`` tells whether a text has a match. ``kept`` does the same and remembers the last answers, for short texts,
@@ -214,8 +213,7 @@ def _captured(match: Any, pattern: Pattern) -> dict[str, JSON]:  # noqa: ANN401 
 _EVERYWHERE: Final = ("gsub", "scan", "split", "splits")
 
 
-@dataclass(frozen=True, slots=True)
-class RegexCall:
+class RegexCall(Struct, frozen=True):
     """The parts of a call. ``flags`` is None if they are not a literal text."""
 
     pattern: Node

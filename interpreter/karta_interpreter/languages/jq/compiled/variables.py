@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from karta_interpreter.base.errors import QueryReferenceError
 from karta_interpreter.base.k8s import JSON
@@ -16,16 +17,14 @@ _present: Final = ContextVar[Mapping[str, JSON]]("values of variables")
 _absent_read: Final = ContextVar[list[str] | None]("reasons of absent values that were read", default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class Unresolved:
+class Unresolved(Struct, frozen=True):
     """Stands for a value that is not known, with the reason. Reading it is an error."""
 
     reason: str
     error: type[QueryReferenceError] = QueryReferenceError
 
 
-@dataclass(frozen=True, slots=True)
-class Absent:
+class Absent(Struct, frozen=True):
     """Stands for a value that lacks objects, with the reason. Reading it gives what there is: null, or a list."""
 
     reason: str

@@ -2,8 +2,9 @@
 
 import json
 import re
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.syntax.precedence import UNCHAINED, Precedence, is_optional_step, level_of
@@ -28,8 +29,7 @@ def render(node: ast.Node, *, lenient: bool = False) -> str:
     return _Printer(lenient=lenient).show(node)
 
 
-@dataclass(frozen=True, slots=True)
-class _Printer:
+class _Printer(Struct, frozen=True):
     lenient: bool
 
     def show(self, node: ast.Node | None, level: Precedence = Precedence.QUERY, *, last: bool | None = None) -> str:

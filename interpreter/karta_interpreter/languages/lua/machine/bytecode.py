@@ -2,16 +2,16 @@
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 # `LUAC_HEADERSIZE` of lundump.h. An instruction (lopcodes.h) has its operation in 6 bits, A in 8, C in 9 and B in 9.
 _HEADER: Final = 18
 _TEST, _TESTSET = 27, 28
 
 
-@dataclass(slots=True)
-class _Function:
+class _Function(Struct):
     code: tuple[int, ...]
     code_at: int
     functions: "list[_Function]"

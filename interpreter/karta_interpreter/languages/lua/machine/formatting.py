@@ -3,8 +3,10 @@
 import json
 import math
 import re
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from karta_interpreter.base.k8s import JSON
 from karta_interpreter.languages.lua.go_numbers import FIRST_BEYOND, SMALLEST, number_text, shortest
@@ -23,8 +25,7 @@ _MOST_DIGITS: Final = 7
 _INTEGER_BASES: Final = {"b": "b", "d": "d", "i": "d", "o": "o", "x": "x", "X": "X"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Directive:
+class _Directive(Struct, frozen=True):
     """A directive, from its percent sign to its verb."""
 
     flags: str

@@ -5,8 +5,9 @@ followed, except for ``local kube = require("kube")``.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple
+
+from msgspec import Struct, field
 
 from karta_interpreter.languages.lua.machine.source import RESERVED_WORDS, tokens_of
 
@@ -35,8 +36,7 @@ class FunctionValue(NamedTuple):
     is_nested: bool = False
 
 
-@dataclass(slots=True)
-class Names:
+class Names(Struct):
     """Every name of a script, in the order of its text. ``locals`` has the locals of all functions, for hints.
 
     ``kept`` has the locals that keep their value in Karmada but get another one here.

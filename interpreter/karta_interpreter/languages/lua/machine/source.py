@@ -6,8 +6,9 @@ Except for a few tokens, Lua 5.2 reads everything that gopher-lua reads. No libr
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 _TOKEN: Final = re.compile(
     r"""
@@ -76,8 +77,7 @@ def _unused(name: str, text: str) -> str:
     return f"{name}_{max(suffixes, key=len)}" if suffixes else name
 
 
-@dataclass(slots=True)
-class _Table:
+class _Table(Struct):
     """A table constructor that is open: the blocks around it, and the names of its fields so far."""
 
     blocks: int
