@@ -146,10 +146,13 @@ def build_some(names: Iterable[str], say: Callable[[str], None], versions: Versi
     """Return the folder of the binaries as `build` does; it has these programs only."""
     folder = versions.folder
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder / "lock"):
-        missing = [name for name in sorted(names) if not (folder / name).exists()]
-        if missing or not all((folder / name).exists() for name in _MANIFESTS):
-            _make(versions, missing, say)
+    wanted = [*sorted(names), *_MANIFESTS]
+    # What exists is complete: nobody waits for the programs of others.
+    if not all((folder / name).exists() for name in wanted):
+        with locked(folder / "lock"):
+            missing = [name for name in wanted if not (folder / name).exists()]
+            if missing:
+                _make(versions, [name for name in missing if name not in _MANIFESTS], say)
     return folder
 
 
@@ -166,7 +169,8 @@ def _make(versions: Versions, missing: Iterable[str], say: Callable[[str], None]
     require_go()
     karmada = versions.source or module_folder(_KARMADA, versions.karmada)
     for name, source in _MANIFESTS.items():
-        _copy(karmada / source, versions.folder / name)
+        if not (versions.folder / name).exists():
+            _copy(karmada / source, versions.folder / name)
     if versions.source:
         _make_of_source(versions, versions.source, missing, say)
         return
@@ -219,10 +223,13 @@ def _make_caller(folder: Path, versions: Versions) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    for file in source.rglob("*.yaml"):
-        copy = target / file.relative_to(source)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(file.read_bytes())
+    with TemporaryDirectory(dir=target.parent) as name:
+        new = Path(name) / target.name
+        for file in source.rglob("*.yaml"):
+            copy = new / file.relative_to(source)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(file.read_bytes())
+        new.rename(target)
 
 
 def go_mod(versions: Versions = NEWEST) -> list[str]:
