@@ -145,7 +145,7 @@ def status(script: OperationScript) -> None:
 
 def _check_of_words(rules: StatusRules | None) -> Iterator[str]:
     """Yield the line that fails for a state that no mapping names. What `_statuses` leaves out needs a word."""
-    if rules is None or (rules.phase is None and rules.conditions is None):
+    if rules is None or not rules.words or (rules.phase is None and rules.conditions is None):
         return
     words = ", ".join(f"[{quoted(word)}] = true" for word in sorted(rules.words))
     phase = "phase" if rules.phase else "nil"

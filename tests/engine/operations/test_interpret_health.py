@@ -70,6 +70,24 @@ def test_health(define: Define, phase: str | None, service: bool | None, job: bo
 
 
 @rows(
+    ("ready", "conditions", "expected"),
+    [
+        pytest.param(2, ["Available", "Progressing"], True, id="all are ready"),
+        pytest.param(1, [], False, id="one is missing"),
+        pytest.param(1, ["Available", "Progressing"], False, id="no condition is a word that the definition lacks"),
+    ],
+)
+def test_definition_without_words_leaves_the_answer_to_its_expressions(
+    define: Define, ready: int, conditions: list[str], expected: bool
+) -> None:
+    """As InterpretHealth of Karmada's example webhook in Go, which compares the counters."""
+    counters = {"byExpression": {"expression": ".status.ready == .spec.replicas", "expectedResult": "true"}}
+    definition = define(mappings={"running": [counters]})
+    status = {"ready": ready, "conditions": [{"type": name, "status": "True"} for name in conditions]}
+    assert _is_healthy(definition, {**_obj(None), "spec": {"replicas": 2}, "status": status}) is expected
+
+
+@rows(
     ("observed", "stale"),
     [
         pytest.param(3, True, id="the last change has not been seen"),

@@ -92,7 +92,7 @@ class StatusRules:
             words.update(condition.type for condition in matcher.conditions)
             if matcher.expression is not None:
                 words.update(_TEXTS.findall(matcher.expression.text))
-        return frozenset(words)
+        return frozenset(filter(None, words))
 
     @cached_property
     def compares_generation(self) -> bool:

@@ -43,9 +43,12 @@ def interpret_health(definition: Definition, obj: Object) -> bool:
 
 
 def _check_words(definition: Definition, match: StatusMatch) -> None:
-    """Raise InterpretationError if an object without a status has a phase, or only conditions, that nothing names."""
+    """Raise InterpretationError if an object without a status has a phase, or only conditions, that nothing names.
+
+    A definition that names none leaves the answer to its expressions.
+    """
     rules = definition.status
-    if rules is None:
+    if rules is None or not rules.words:  # expressions alone decide
         return
     has_statuses = rules.conditions is not None and rules.conditions.status_field
     types = [condition.type for condition in match.conditions if condition.status or not has_statuses]
