@@ -254,8 +254,8 @@ def records_in(part: object) -> Iterator[object]:
 
 
 def field_names(value: object) -> Sequence[str]:
-    """Return the names of the fields of a struct or a dataclass, none for another value."""
-    if isinstance(value, Struct):
+    """Return the names of the fields of a struct or a dataclass, none for another value or a node of an expression."""
+    if isinstance(value, Struct) and not isinstance(value, Node):
         names: Sequence[str] = value.__struct_fields__
         return names
     if is_dataclass(value) and not isinstance(value, type):
