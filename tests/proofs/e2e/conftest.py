@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.proofs.e2e.accounts import account, bound
 from tests.proofs.e2e.flow import say
 from tests.proofs.e2e.installed import SERVICE, Installed
 from tests.proofs.e2e.kartas import kartas
 from tests.proofs.e2e.kinds import KINDS, WHOLE, Kind
+from tests.proofs.e2e.live_tree import kubeconfig
+from tests.proofs.e2e.recorded_member import RecordedMember
 from tests.proofs.rig.api import until
-from tests.proofs.rig.binaries import build, build_core, chosen
+from tests.proofs.rig.binaries import build, build_core, build_some, chosen
 from tests.proofs.rig.installation import install
 from tests.proofs.rig.interpreter import Interpreter
 from tests.proofs.rig.karmada import serves
@@ -26,6 +29,7 @@ from tests.proofs.rig.service import Service
 from tests.proofs.rig.toolchain import BuildError
 
 _HERE = Path(__file__).parent
+_MEMBER_ROLE = _HERE.parents[2] / "deploy" / "member" / "clusterrole-verify.yaml"
 
 if not os.environ.get("RUN_E2E"):
     collect_ignore_glob = ["*"]
@@ -92,6 +96,32 @@ def front(plane: ControlPlane, tmp_path: Path) -> Iterator[Service]:
     """A Service without endpoints."""
     yield Service.start(plane.processes, tmp_path)
     plane.processes.stop("service")
+
+
+@pytest.fixture(scope="session")
+def member(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RecordedMember]:
+    """An API server with the objects and pods that controllers have made."""
+    try:
+        binaries = build_some(("etcd", "kube-apiserver"), say, chosen())
+    except BuildError as error:
+        pytest.skip(str(error))
+    recorded = RecordedMember.create(tmp_path_factory.mktemp("member"), binaries)
+    try:
+        recorded.start()
+        recorded.load()
+        yield recorded
+    finally:
+        recorded.stop()
+
+
+@pytest.fixture(scope="session")
+def reader(member: RecordedMember) -> Path:
+    """The kubeconfig of an account with the ClusterRole of deploy/member."""
+    subject, token = account(member.api, "reader")
+    allowed = yaml.safe_load(_MEMBER_ROLE.read_text(encoding="utf-8"))
+    for each in (allowed, bound(allowed, subject)):
+        member.api.apply(each)
+    return kubeconfig(member, "reader", token)
 
 
 @pytest.fixture(params=KINDS, ids=[kind.name for kind in KINDS])

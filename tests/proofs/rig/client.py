@@ -39,6 +39,13 @@ class Client(Api):
         self.local.connection = connection
         return answer, text
 
+    def close(self) -> None:
+        """Close the connection that this thread keeps."""
+        kept: http.client.HTTPSConnection | None = getattr(self.local, "connection", None)
+        if kept:
+            kept.close()
+        self.local.connection = None
+
 
 @dataclass
 class Watch:
