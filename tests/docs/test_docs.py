@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from karta_interpreter.cli.program import program
+from karta_interpreter.definitions.karta.annotation_records import NAMES
 from tests.support.waiting import HANG
 
 pytestmark = pytest.mark.catalogue
@@ -104,6 +105,12 @@ def test_links_between_pages_lead_somewhere() -> None:
         if "://" not in target and not (page.parent / target).exists()
     ]
     assert broken == []
+
+
+def test_table_of_annotations_has_each_annotation_once() -> None:
+    text = (ROOT / "docs" / "authoring.md").read_text()
+    table = text.partition("| for | annotations |")[2].partition("\n\n")[0]
+    assert sorted(re.findall(r"`([a-z-]+)`", table)) == sorted(NAMES)
 
 
 def test_recipes_name_places_that_exist() -> None:
