@@ -250,7 +250,7 @@ class Definition:
         """Return a copy that may take as long as another definition, if both have the same expressions.
 
         >>> copy, other = (Definition("job", GVK("", "v1", "Job"), (), steps=steps) for steps in (9, 0))
-        >>> different = structs.replace(other, components=(ComponentRules("", "job"),))
+        >>> different = replace(other, components=(ComponentRules("", "job"),))
         >>> copy.bounded_like(other).steps, copy.bounded_like(different).steps
         (0, 9)
         """
