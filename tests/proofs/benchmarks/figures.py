@@ -37,6 +37,11 @@ def cpu(rounds: Sequence[Figures]) -> float:
     return median(one.cpu for one in rounds)
 
 
+def rate(rounds: Sequence[Figures]) -> float:
+    """Return the median of the calls in a second."""
+    return median(one.rate for one in rounds)
+
+
 def times(rounds: Sequence[Figures], others: Sequence[Figures]) -> float:
     """Return how many times as dear as others these are: the median over the rounds, each compared with its own."""
     return median(one.cpu / other.cpu for one, other in zip(rounds, others, strict=True))

@@ -10,7 +10,7 @@ from typing import Final
 from tests.proofs.audit.definitions import definition
 from tests.proofs.benchmarks.day import recorded
 from tests.proofs.benchmarks.field import Field
-from tests.proofs.benchmarks.figures import Figures, cpu
+from tests.proofs.benchmarks.figures import Figures, rate
 from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.report import Part, number, table
 from tests.proofs.benchmarks.rounds import Effort, sampled, written
@@ -19,8 +19,9 @@ from tests.support.bodies import OPERATIONS, deployment, request_body
 
 _OBJECTS: Final = 5_000
 _RATE: Final = 2_000
+"""Calls a second next to a reload."""
 _BUSY: Final = 0.7
-"""How much of a core a server takes that is well used."""
+"""The share of the calls that there can be, for a server that is well used."""
 _RATE_OF_CONNECTIONS: Final = 200
 """A handshake takes a server as long as several calls."""
 _RATE_OF_LARGE: Final = 10
@@ -37,26 +38,26 @@ Round = Callable[[Server, Sequence[Path]], Figures]
 def waits(field: Field, effort: Effort) -> Part:
     """Measure how long calls of a day of 5,000 objects, and others, wait for their answers."""
     run, quarter = field.load.run, effort.quarter
-    day = _rounds(field.ours, recorded(), effort, lambda server, files: run(server, files, _RATE))
-    busy = _BUSY * 1e6 / cpu(day)
+    most = _rounds(field.ours, recorded(), effort, lambda server, files: run(server, files, 0))
+    busy = _BUSY * rate(most)
     found = {
-        "the day": day,
-        f"the day, at {_BUSY:.0%} of a core".replace("%", " %"): _rounds(
+        f"the day, at {_BUSY:.0%} of what there can be".replace("%", " %"): _rounds(
             field.ours, recorded(), effort, lambda server, files: run(server, files, busy)
         ),
+        "as many as there can be": most,
         "each on a new connection": _rounds(
             field.ours, recorded(), quarter, lambda server, files: run(server, files, _RATE_OF_CONNECTIONS, fresh=True)
         ),
-        "as many as there can be": _rounds(field.ours, recorded(), effort, lambda server, files: run(server, files, 0)),
         f"next to a reload of {_DEFINITIONS:,} definitions": _next_to_reloads(field, effort),
         "about objects of 1 MB": _large(field, effort),
     }
     rows = [(name, *_row(several)) for name, several in found.items()]
-    few, reload = (rows[place] for place in (0, 4))
+    used, reload = (rows[place] for place in (0, 3))
     said = (
-        f"At {_RATE:,} calls a second a call of the day waits {few[2]} µs, one of a hundred {few[3]} µs or more, and "
-        f"{reload[3]} µs or more while {_DEFINITIONS:,} definitions are read again."
-    )
+        f"At {_BUSY:.0%} of what a core can answer, {used[1]} calls a second, a call of the day waits {used[2]} µs and "
+        f"one of a hundred {used[3]} µs or more. While {_DEFINITIONS:,} definitions are read again, one of a "
+        f"hundred of {_RATE:,} a second waits {reload[3]} µs or more."
+    ).replace("%", " %", 1)
     return Part({"waits": table(_HEADS, rows)}, conclusions=(said,))
 
 
