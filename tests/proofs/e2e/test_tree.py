@@ -5,6 +5,7 @@ controller says of its object (`operators.yaml`).
 """
 
 import json
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -24,6 +25,8 @@ from tests.proofs.e2e.owned import active, amounts, counted, is_ready, owned, re
 from tests.proofs.e2e.recorded_member import RecordedMember, State
 from tests.proofs.rig.api import Object, named
 from tests.proofs.rig.interpreter import run
+
+pytestmark = pytest.mark.skipif("E2E_TREES" not in os.environ, reason="takes ten minutes: E2E_TREES=1 runs it")
 
 _MEMBER_ROLE = Path(__file__).parents[3] / "deploy" / "member" / "clusterrole-verify.yaml"
 _OPERATORS: Mapping[str, Mapping[str, str]] = yaml.safe_load(

@@ -1,6 +1,7 @@
 """``tree`` of a real API server: twins, versions, reasons, pages, labels and rights."""
 
 import json
+import os
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -14,6 +15,8 @@ from tests.proofs.e2e.live_tree import kubeconfig, pods_in, shown
 from tests.proofs.e2e.recorded_member import RecordedMember, State
 from tests.proofs.rig.api import Object, named
 from tests.proofs.rig.interpreter import run
+
+pytestmark = pytest.mark.skipif("E2E_TREES" not in os.environ, reason="takes ten minutes: E2E_TREES=1 runs it")
 
 
 def _state(member: RecordedMember, namespace: str) -> State:
