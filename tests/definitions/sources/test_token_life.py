@@ -39,6 +39,8 @@ def kubeconfig(path: Path, text: str) -> Path:
         pytest.param("a.b.c", id="three parts of something else"),
         pytest.param("a.WyJleHAiXQ.c", id="a list"),
         pytest.param(token(exp="soon"), id="no time"),
+        pytest.param(token(exp=-1e20), id="a time that no calendar has"),
+        pytest.param(token(exp=float("nan")), id="not a number"),
         pytest.param("", id="none"),
     ],
 )

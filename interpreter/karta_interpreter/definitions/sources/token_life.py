@@ -6,10 +6,11 @@ import json
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
 from typing import Final, Self
+
+from msgspec import Struct
 
 _logger = logging.getLogger(__name__)
 _DAY: Final = 86_400.0
@@ -17,8 +18,7 @@ _SOON_SECONDS, _SOON_SHARE = 30 * _DAY, 3
 _LOOK_SECONDS: Final = 600.0
 
 
-@dataclass(frozen=True, slots=True)
-class TokenLife:
+class TokenLife(Struct, frozen=True):
     """The time for which a token is valid, in seconds since 1970. ``end`` is infinite if the token never ends."""
 
     begin: float
@@ -34,9 +34,12 @@ class TokenLife:
         try:
             _, claims, _ = token.split(".")
             fields = json.loads(base64.urlsafe_b64decode(claims + "=="))
-            return cls(float(fields.get("iat", -inf)), float(fields.get("exp", inf)))
-        except (AttributeError, TypeError, ValueError):
+            life = cls(float(fields.get("iat", -inf)), float(fields.get("exp", inf)))
+            if life.end != inf:
+                str(life)  # raises an error if no calendar has the time
+        except (AttributeError, OverflowError, TypeError, ValueError):
             return None
+        return life
 
     def ends_soon(self, now: float) -> bool:
         """Return whether a third of its life is left, and no more than 30 days."""
