@@ -1,5 +1,6 @@
 """The definition and the scripts that answer for a kind, from the given files or from the catalogue."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -440,9 +441,7 @@ def with_cluster(
     kubeconfig: Path | None, context: str | None, work: Callable[["ApiServer"], Awaitable[_Result]]
 ) -> _Result:
     """Return the result of work with a cluster. Raises ClusterError."""
-    # Imported only if needed: most commands ask no cluster, and the extra [console] has no client of Kubernetes.
-    import asyncio  # noqa: PLC0415
-
+    # Imported only if needed: the extra [console] has no client of Kubernetes.
     from karta_interpreter.definitions.sources.api_server import ApiServer  # noqa: PLC0415
 
     async def connected() -> _Result:
