@@ -322,6 +322,7 @@ def described(name: str) -> str:
     return f"{described}\nexample:\n{indent(example, '  ')}" if example else described
 
 
+@cache
 def _purposes() -> dict[str, dict[str, str]]:
     """Return what each field and annotation is for, by its name and by the part of a Karta that has it."""
     schema = cast("dict[str, Any]", json_schema(__version__))
@@ -350,10 +351,14 @@ def _example(field: str, owners: Collection[str]) -> str:
             return to_yaml({PREFIX + field: record.example})
     texts = list[str]()
     if len(owners) == 1:
-        for path in catalogue_files():
-            for karta in read_objects(str(path)):
-                texts += [to_yaml({field: value}) for value in _values(karta["spec"], field)]
+        for spec in _catalogue_specs():
+            texts += [to_yaml({field: value}) for value in _values(spec, field)]
     return min(texts, key=lambda text: (" ." not in text, len(text)), default="")  # a path says more than a constant
+
+
+@cache
+def _catalogue_specs() -> list[JSON]:
+    return [karta["spec"] for path in catalogue_files() for karta in read_objects(str(path))]
 
 
 def _values(spec: JSON, field: str) -> Iterator[JSON]:
