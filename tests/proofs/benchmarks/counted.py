@@ -36,7 +36,7 @@ _CODE: Final = bytes.fromhex(
     "48c1c703 48c1c70d 48c1c73d 48c1c733 4887db"  # what Valgrind takes for a request on amd64 (valgrind.h)
     "4889d0 c3"
 )
-_DUMP, _ZERO, _START = ((ord("C") << 24 | ord("T") << 16) + number for number in (0, 1, 4))
+_DUMP, _ZERO, _START, _STOP = ((ord("C") << 24 | ord("T") << 16) + number for number in (0, 1, 4, 5))
 """Requests of callgrind (callgrind.h)."""
 
 
@@ -90,24 +90,35 @@ def floor(rounds: int) -> int:
     return len({name: tuple(numbers) for name, numbers in found.items() if len(numbers) > 1})
 
 
-async def count(several: Sequence[Sequence[bytes]]) -> None:
-    """Do everything once, which pays for what is made once, and again to be counted, part by part."""
-    ask, sink = await _server()
+async def count(several: Sequence[Sequence[bytes]], looked_at: Sequence[bytes] = ()) -> None:
+    """Do everything once, which pays for what is made once, and again to be counted, part by part.
+
+    The last part are calls of Retain that are looked at for fights. Those before are not.
+    """
+    ask, calls, sink = await _server()
     parts: list[Callable[[], object]] = [partial(floor, _FLOOR), *(partial(_all, ask, bodies) for bodies in several)]
+    callgrind = _Callgrind()
+    _count(parts, callgrind)
+    # No time passes for it, so that it looks at each call.
+    calls.observers = [*calls.observers, Fights(float, float, float).see]
+    _count([partial(_all, ask, looked_at)], callgrind)
+    if sink.answered != 2 * sum(map(len, (*several, looked_at))):
+        sys.exit("some calls were not answered at once")
+
+
+def _count(parts: Sequence[Callable[[], object]], callgrind: _Callgrind) -> None:
     for part in parts:
         part()
-    callgrind = _Callgrind()
     callgrind.request(_START)
     for part in parts:
         callgrind.request(_ZERO)
         part()
         callgrind.request(_DUMP)
-    if sink.answered != 2 * sum(map(len, several)):
-        sys.exit("some calls were not answered at once")
+    callgrind.request(_STOP)
 
 
-async def _server() -> tuple[Callable[[bytes], None], _Sink]:
-    """Return a server in which no time passes, so that each Retain looks for a fight, and what it writes to."""
+async def _server() -> tuple[Callable[[bytes], None], Calls, _Sink]:
+    """Return a server, its calls, and what it writes to."""
     store = Store(())
     store.load()
     metrics, sink = Metrics(), _Sink()
@@ -115,11 +126,11 @@ async def _server() -> tuple[Callable[[bytes], None], _Sink]:
         header_timeout=60.0, exchange_timeout=60.0, webhook_timeout=30, body_limit=2**20, connection_age=0
     )
     calls = Calls(store, Options(), clock=float)
-    calls.observers = [observer.see for observer in (CallLog(), metrics, Fights(float, float, float))]
+    calls.observers = [observer.see for observer in (CallLog(), metrics)]
     connection = Connections(Application(calls, Readiness(store), metrics, settings), settings)()
     connection.connection_made(sink)
     await asyncio.sleep(0.01)  # aiohttp begins to wait for a request in another turn of the event loop
-    return partial(_ask, connection), sink
+    return partial(_ask, connection), calls, sink
 
 
 def _all(ask: Callable[[bytes], None], bodies: Sequence[bytes]) -> None:
@@ -137,4 +148,5 @@ def _ask(connection: Connection, body: bytes) -> None:
 if __name__ == "__main__":
     gc.disable()
     folders = sorted(Path(sys.argv[1]).iterdir())
-    asyncio.run(count([[file.read_bytes() for file in sorted(folder.iterdir())] for folder in folders]))
+    bodies = {folder.name: [file.read_bytes() for file in sorted(folder.iterdir())] for folder in folders}
+    asyncio.run(count([*bodies.values()], bodies["Retain"]))

@@ -28,20 +28,17 @@ _RATES: Final = ("cold, calls/s", "CPU µs", "warm, calls/s", "CPU µs")
 
 def day(field: Field, effort: Effort) -> Part:
     """Measure how many calls of the days of 200 objects and more a core answers, next to a constant answer."""
-    rows, cold, warm = [], [], []
+    rows, means = [], []
     for objects in OBJECTS:
         floor, ours = measure((field.floor, field.ours), field.load, recorded(), objects, effort, _SATURATED)
-        cold.append(cpu(ours.cold))
-        warm.append(cpu(ours.warm))
+        means.append(fmean((cpu(ours.cold), cpu(ours.warm))))
         varies = f"{100 * spread([one.cpu for one in ours.cold]):.0f} %"
         rows.append((f"{objects:,} objects", *_rates(ours), number(rate(floor.both)), varies))
     heads = ("day of", *_RATES, "a constant answer, calls/s", "middle half within")
-    mean = fmean((cold[1], warm[1]))
-    _, new, _, again, _, constant, _ = rows[1]
-    apart = max(max(several) / min(several) - 1 for several in (cold, warm))
+    _, new, _, again, _, constant, varies = rows[1]
     texts = {
         "day": table(heads, rows),
-        "capacity": _capacity(mean),
+        "capacity": _capacity(fmean(means)),
         "headline": (
             f"- [Performance](docs/performance.md): a core answers **{new}** calls a second of a recorded day\n"
             f"  of {_MANY:,} objects the first time, and **{again}** when they come again.\n"
@@ -49,25 +46,22 @@ def day(field: Field, effort: Effort) -> Part:
     }
     said = (
         f"A core answers **{new}** calls a second of a fleet's day of {_MANY:,} objects the first time and **{again}** "
-        f"when they come again. A server in Python with a constant answer gives {constant}."
+        f"when they come again (the middle half of the rounds within {varies}). "
+        f"A constant answer of a server in Python: {constant}."
     )
-    stable = (
-        f"Days of {OBJECTS[0]}, {OBJECTS[1]:,} and {OBJECTS[2]:,} objects lie within {100 * apart:.0f} % of each other."
-    )
-    return Part(texts, conclusions=(said, stable))
+    return Part(texts, conclusions=(said,))
 
 
 def operations(_: Field, __: Effort) -> Part:
     """Count the instructions of a call of each operation of a day of 5,000 objects. Raises MeasurementError."""
-    counted = [*instructions().items()][1:]  # without that of the floor
+    counted = dict([*instructions().items()][1:])  # without the floor
     if not counted:
         raise MeasurementError("instructions are counted by Valgrind, on x86-64")
     calls = {operation: len(several) for operation, several in by_operation(recorded()).items()}
-    total = sum(calls.values())
-    mean = sum(calls[operation] * found for operation, found in counted) / total
-    rows = [(name, f"{100 * calls[name] / total:.0f} %", number(found)) for name, found in counted]
-    rows.append(("as the day mixes them", "100 %", number(mean)))
-    return Part({"operations": table(("operation", "of the calls", "instructions"), rows)})
+    mean = sum(number_of_calls * counted[name] for name, number_of_calls in calls.items()) / sum(calls.values())
+    rows = [(name, number(found)) for name, found in sorted(counted.items())]
+    rows.append(("as the day mixes them", number(mean)))
+    return Part({"operations": table(("operation", "instructions"), rows)})
 
 
 def example(field: Field, effort: Effort) -> Part:

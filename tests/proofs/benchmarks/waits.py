@@ -10,7 +10,7 @@ from typing import Final
 from tests.proofs.audit.definitions import definition
 from tests.proofs.benchmarks.day import recorded
 from tests.proofs.benchmarks.field import Field
-from tests.proofs.benchmarks.figures import Figures, rate
+from tests.proofs.benchmarks.figures import Figures
 from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.report import Part, number, table
 from tests.proofs.benchmarks.rounds import Effort, sampled, written
@@ -37,12 +37,15 @@ Round = Callable[[Server, Sequence[Path]], Figures]
 
 def waits(field: Field, effort: Effort) -> Part:
     """Measure how long calls of a day of 5,000 objects, and others, wait for their answers."""
-    run, quarter = field.load.run, effort.quarter
-    most = _rounds(field.ours, recorded(), effort, lambda server, files: run(server, files, 0))
-    busy = _BUSY * rate(most)
+    run, quarter, most = field.load.run, effort.quarter, list[Figures]()
+
+    def used(server: Server, files: Sequence[Path]) -> Figures:
+        most.append(run(server, files, 0))
+        return run(server, files, _BUSY * most[-1].rate)
+
     found = {
         f"the day, at {_BUSY:.0%} of what there can be".replace("%", " %"): _rounds(
-            field.ours, recorded(), effort, lambda server, files: run(server, files, busy)
+            field.ours, recorded(), effort, used
         ),
         "as many as there can be": most,
         "each on a new connection": _rounds(
@@ -52,11 +55,11 @@ def waits(field: Field, effort: Effort) -> Part:
         "about objects of 1 MB": _large(field, effort),
     }
     rows = [(name, *_row(several)) for name, several in found.items()]
-    used, reload = (rows[place] for place in (0, 3))
+    day, reload = (rows[place] for place in (0, 3))
     said = (
-        f"At {_BUSY:.0%} of what a core can answer, {used[1]} calls a second, a call of the day waits {used[2]} µs and "
-        f"one of a hundred {used[3]} µs or more. While {_DEFINITIONS:,} definitions are read again, one of a "
-        f"hundred of {_RATE:,} a second waits {reload[3]} µs or more."
+        f"At {_BUSY:.0%} of what a core can answer, {day[1]} calls a second, a call of the day waits {day[2]} µs and "
+        f"one of a hundred {day[3]} µs or more. While {_DEFINITIONS:,} definitions are read again, of {_RATE:,} "
+        f"calls a second one of a hundred waits {reload[3]} µs or more."
     ).replace("%", " %", 1)
     return Part({"waits": table(_HEADS, rows)}, conclusions=(said,))
 

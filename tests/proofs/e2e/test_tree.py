@@ -26,7 +26,7 @@ from tests.proofs.e2e.recorded_member import RecordedMember, State
 from tests.proofs.rig.api import Object, named
 from tests.proofs.rig.interpreter import run
 
-pytestmark = pytest.mark.skipif("E2E_TREES" not in os.environ, reason="takes ten minutes: E2E_TREES=1 runs it")
+pytestmark = pytest.mark.skipif("E2E_TREES" not in os.environ, reason="takes fifteen minutes: E2E_TREES=1 runs it")
 
 _MEMBER_ROLE = Path(__file__).parents[3] / "deploy" / "member" / "clusterrole-verify.yaml"
 _OPERATORS: Mapping[str, Mapping[str, str]] = yaml.safe_load(
