@@ -16,7 +16,7 @@ from tests.proofs.e2e.recorded_member import RecordedMember, State
 from tests.proofs.rig.api import Object, named
 from tests.proofs.rig.interpreter import run
 
-pytestmark = pytest.mark.skipif("E2E_TREES" not in os.environ, reason="takes ten minutes: E2E_TREES=1 runs it")
+pytestmark = pytest.mark.skipif("E2E_TREES" not in os.environ, reason="takes fifteen minutes: E2E_TREES=1 runs it")
 
 
 def _state(member: RecordedMember, namespace: str) -> State:
