@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from itertools import islice
+from math import inf
 from types import FrameType
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ TEXT: Final = 10_000
 """Characters of each text that is fed: what is kept of it shows in the memory."""
 TIMES: Final = 10
 _SLACK: Final = 2 * TEXT
+_LINES: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,8 @@ class Growth:
     """Bytes in addition to the most that it took in the first fifth."""
     work: float
     """Calls of functions for one text, as a ratio to those while it became full."""
+    where: str
+    """The lines of code that hold most of the memory when it first is more than in the first fifth, or ""."""
 
 
 def growth(fed: Fed, count: int) -> Growth:
@@ -89,23 +93,29 @@ def growth(fed: Fed, count: int) -> Growth:
     """
     texts = (f"{number:012}".ljust(TEXT, "x") for number in range(TIMES * count))
 
-    def feed(most: int | None) -> tuple[int, int]:
+    where = ""
+
+    def feed(most: int | None, enough: float = inf) -> tuple[int, int]:
         """Return the calls for so many texts, and the most memory that is held between two of them."""
+        nonlocal where
         calls, held = 0, 0
         for text in islice(texts, most):
             calls += _calls(partial(fed.push, text))
             gc.collect()  # also empties the interpreter's lists of tuples that it keeps for later
             held = max(held, tracemalloc.get_traced_memory()[0])
+            if held > enough and not where:
+                lines = tracemalloc.take_snapshot().statistics("lineno")
+                where = "\n".join(map(str, lines[:_LINES]))
         return calls, held
 
     with _traced():
         first, filled = feed(count)
         full, lost_before = fed.held(), fed.lost and fed.lost()
         memory = max(filled, feed(count)[1])
-        later, most = feed(None)
+        later, most = feed(None, memory + _SLACK + TEXT)
     held = fed.held()
     work = later / (TIMES - 2) / max(first, 1)
-    return Growth(full, held, lost_before, fed.lost and fed.lost(), most - memory - _SLACK, work)
+    return Growth(full, held, lost_before, fed.lost and fed.lost(), most - memory - _SLACK, work, where)
 
 
 @contextmanager

@@ -80,11 +80,14 @@ async def test_growth_ends_at_bound_when_fed_ten_times(what: str, monkeypatch: p
     module, _, name = feeder.constant.partition(":")
     if "." not in name:
         monkeypatch.setattr(f"karta_interpreter.{module}.{name}", feeder.small)
-    with feeder.start(feeder.small) as fed:
-        seen = growth(fed, feeder.small // feeder.unit)
+    for _ in range(2):  # something else in this process may take memory meanwhile: what has no bound grows each time
+        with feeder.start(feeder.small) as fed:
+            seen = growth(fed, feeder.small // feeder.unit)
+        if seen.memory < TEXT:
+            break
     assert 0 < seen.full <= feeder.small
     assert 0 < seen.held <= feeder.small
-    assert seen.memory < TEXT, "memory grows beyond the bound"
+    assert seen.memory < TEXT, f"memory grows beyond the bound:\n{seen.where}"
     assert seen.work < 2, "a text beyond the bound takes more work than one below it"
     assert not seen.lost_before
     if seen.lost is not None:
@@ -109,3 +112,4 @@ def _looks_at_all(seen: list[int]) -> None:
 def test_growth_shows_what_has_no_bound(push: Callable[[str], object], *, grows: bool, slows: bool) -> None:
     seen = growth(Fed(push, lambda: 1), 10)
     assert (seen.memory >= TEXT, seen.work >= 2) == (grows, slows)
+    assert ("feeding.py" in seen.where) == grows  # it makes the texts that are kept
