@@ -61,10 +61,10 @@ def _milvus_defaults(milvus: Any) -> Object:
     components.setdefault("image", "milvusdb/milvus:v2.6.4")
     components.setdefault("imageUpdateMode", "rollingUpgrade")
     components.setdefault("rollingMode", 2)
-    components.setdefault("standalone", {}).setdefault("replicas", 0 if is_cluster else 1)
+    _milvus_section(components, "standalone", 0 if is_cluster else 1)
     if is_cluster:
         for name in ("proxy", "mixCoord", "dataNode", "queryNode", "streamingNode"):
-            components.setdefault(name, {}).setdefault("replicas", 1)
+            _milvus_section(components, name, 1)
         components["streamingMode"] = True
     components.setdefault("updateConfigMapOnly", True)
     dependencies = spec.setdefault("dependencies", {})
@@ -85,6 +85,14 @@ def _milvus_defaults(milvus: Any) -> Object:
     milvus["metadata"].setdefault("annotations", {})["milvus.io/dependency-values-merged"] = "true"
     result: Object = milvus
     return result
+
+
+def _milvus_section(components: Any, name: str, replicas: int) -> None:
+    """A section as the operator's types write it, with the default of the CRD."""
+    if name not in components:
+        components[name] = {"paused": False, "probes": None, "securityContext": None}
+        components[name] |= {"serviceType": "ClusterIP"} if name in ("standalone", "proxy") else {}
+    components[name].setdefault("replicas", replicas)
 
 
 def _in_cluster(dependency: Any, policy: str) -> None:
