@@ -95,7 +95,7 @@ def _health_script(definition: Definition) -> str:
 def _verdict(script: OperationScript) -> Iterator[str]:
     """Yield the lines that give the health by the statuses of an object."""
     definition = script.definition
-    mapped = list(dict(definition.status.mappings)) if definition.status else []
+    mapped = definition.status.statuses if definition.status else ()
     named = definition.annotations.healthy_statuses
     counted_as_healthy = {Status.RUNNING, Status.COMPLETED} if named is None else named
     trouble = [status for status in Status if status in FAILING.difference(named or ()) and status in mapped]
@@ -134,7 +134,7 @@ def _returns(health: str, statuses: Sequence[Status], *, when: str = "", indent:
 def _message(script: OperationScript) -> str:
     """Write the function that names the statuses, with the message of the condition that decided. Return its name."""
     rules = script.definition.status
-    names = [*dict(rules.mappings if rules else ()), Status.UNDEFINED]
+    names = [*(rules.statuses if rules else ()), Status.UNDEFINED]
     lines = [
         "local function message_of(obj, statuses, deciding)",
         "  local names = {}",

@@ -5,6 +5,7 @@ from json import loads
 
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.definitions.karta import (
+    BEYOND_REST,
     FAILING,
     ConditionsRule,
     ExtraDependency,
@@ -169,6 +170,8 @@ def _statuses(script: OperationScript, statuses: frozenset[Status]) -> list[str]
     rules = script.definition.status
     if rules is None:
         return ["  local statuses = {Undefined = true}"]
+    if rules.rest is not None:
+        statuses |= BEYOND_REST
     mappings = [
         (status_, matchers)
         for status_, matchers in rules.mappings
@@ -187,6 +190,10 @@ def _statuses(script: OperationScript, statuses: frozenset[Status]) -> list[str]
             lines += [f"  if {condition} then", f"    statuses.{status_} = true", "  end"]
         else:
             lines.append(f"  statuses.{status_} = {condition}")
+    if rules.rest is not None:
+        ended = " or ".join(f"statuses.{status_}" for status_ in Status if status_ in BEYOND_REST)
+        rest = written(script.value_of(rules.rest, "asks for rest"), AND)
+        lines.append(f"  if not ({ended}) and {rest} then statuses.Suspended = true end")
     if Status.UNDEFINED in statuses:
         lines.append("  if next(statuses) == nil then statuses.Undefined = true end")
     return lines
@@ -274,7 +281,7 @@ def health(script: OperationScript) -> None:
         return
     counts, mapped = healthy_statuses(definition), {Status.UNDEFINED}
     if definition.status:
-        mapped.update(dict(definition.status.mappings))
+        mapped.update(definition.status.statuses)
     known = mapped | {Status.INITIALIZING} if definition.may_be_stale else mapped
     healthy = [status for status in Status if status in counts & known]
     failing = [status for status in Status if status in FAILING & mapped]

@@ -70,6 +70,7 @@ from karta_interpreter.definitions.karta.reference_resolver import (
 )
 from karta_interpreter.definitions.karta.status_rules import (
     AT_WORK,
+    BEYOND_REST,
     FAILING,
     MATCHING_ORDER,
     TRANSITIONAL,
@@ -84,6 +85,7 @@ __all__ = [
     "ADDING_UP",
     "API_GROUP",
     "AT_WORK",
+    "BEYOND_REST",
     "CORE",
     "FAILING",
     "KARTA",

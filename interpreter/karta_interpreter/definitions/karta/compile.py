@@ -13,7 +13,7 @@ from karta_interpreter.definitions.karta import definition, model, status_rules
 from karta_interpreter.definitions.karta.annotation_records import Annotations
 from karta_interpreter.definitions.karta.expressions import fields_read
 from karta_interpreter.definitions.karta.schema_types import expressions_of
-from karta_interpreter.languages.jq import Query, queries_in
+from karta_interpreter.languages.jq import Query, Singles, queries_in, render
 
 # How the text in a field becomes an expression that may read the definition's references.
 _Compiled: TypeAlias = Callable[[str, str], Query]
@@ -41,7 +41,8 @@ def compile_definition(
     )
     status = None
     if root.status_definition is not None:
-        status = _status(root.status_definition, _compiler(karta.name, variables, root.name))
+        compiled = _compiler(karta.name, variables, root.name)
+        status = _status(root.status_definition, compiled, _rest(components, compiled))
     references = tuple(_reference(karta.name, structure, index) for index in range(len(structure.references)))
     queries = list(queries_in((components, status, annotations, references)))
     characters = sum(len(query.text) for query in queries)
@@ -175,7 +176,16 @@ def _query(field: str, text: str | None, compiled: _Compiled) -> Query | None:
     return compiled(field, text)
 
 
-def _status(written: model.StatusDefinition, compiled: _Compiled) -> status_rules.StatusRules:
+def _rest(components: Sequence[definition.ComponentRules], compiled: _Compiled) -> Query | None:
+    """Return the expression of whether all suspending values hold. A value of null asks for nothing."""
+    writes = [write for component in components for write in component.suspend if write.value is not None]
+    tests = [f"({render(write.path.node)} | . == {write.text})" for write in writes]
+    if len(writes) == 1 and writes[0].path.node in Singles():
+        return compiled("suspendActions", tests[0])
+    return compiled("suspendActions", f"[{', '.join(tests)}] | . != [] and all") if tests else None
+
+
+def _status(written: model.StatusDefinition, compiled: _Compiled, rest: Query | None) -> status_rules.StatusRules:
     phase, conditions = written.phase_definition, written.conditions_definition
     rule = None
     if conditions is not None:
@@ -197,6 +207,7 @@ def _status(written: model.StatusDefinition, compiled: _Compiled) -> status_rule
         conditions=rule,
         mappings=tuple(mappings),
         completes=status_rules.Status.COMPLETED in dict(mappings),
+        rest=rest,
     )
 
 

@@ -51,6 +51,8 @@ _TEXTS: Final = re.compile(r'"([^"\\]*)"')
 
 FAILING = frozenset({Status.FAILED, Status.DEGRADED})
 AT_WORK = frozenset({Status.RUNNING, Status.COMPLETED, Status.SUSPENDED})
+BEYOND_REST = frozenset({Status.COMPLETED, Status.FAILED, Status.SUSPENDED})
+"""The statuses to which a wish to rest adds nothing: an end outlives it."""
 TRANSITIONAL = frozenset({Status.INITIALIZING, Status.SUSPENDING, Status.RESUMING})
 
 
@@ -82,6 +84,14 @@ class StatusRules:
     mappings: tuple[tuple[Status, tuple[Matcher, ...]], ...]
     completes: bool
     """Whether the workload runs to completion: the mappings have Completed."""
+    rest: Query | None = None
+    """Whether the object asks for rest: every place that the suspendActions give has its value, and there is one."""
+
+    @property
+    def statuses(self) -> tuple[Status, ...]:
+        """The statuses that InterpretHealth can find, in Karta's matching order."""
+        mapped = {*dict(self.mappings), *((Status.SUSPENDED,) if self.rest else ())}
+        return tuple(status for status in MATCHING_ORDER if status in mapped)
 
     @cached_property
     def words(self) -> frozenset[str]:

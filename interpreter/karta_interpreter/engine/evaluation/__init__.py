@@ -35,6 +35,7 @@ from karta_interpreter.engine.evaluation.status import (
     StatusMatch,
     StatusReader,
     match_status,
+    match_with_rest,
     status_match_reads,
 )
 from karta_interpreter.engine.evaluation.templates import (
@@ -69,6 +70,7 @@ __all__ = [
     "label_selector",
     "leaves_count_unset",
     "match_status",
+    "match_with_rest",
     "matches_component_type",
     "pod_name",
     "pod_set_reads",

@@ -1,14 +1,30 @@
 """Determines a workload's normalised status by the rules of Karta's own library (`ExtractStatus` in `pkg/resource`)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from karta_interpreter.base.k8s import JSON, Object, Projection, type_name
-from karta_interpreter.definitions.karta import ConditionsRule, Definition, Matcher, Status, StatusRules
+from karta_interpreter.definitions.karta import (
+    BEYOND_REST,
+    MATCHING_ORDER,
+    ConditionsRule,
+    Definition,
+    Matcher,
+    Status,
+    StatusRules,
+)
 from karta_interpreter.languages.jq import Query, project, take_outputs, to_text
 
-__all__ = ["Condition", "Status", "StatusMatch", "StatusReader", "match_status", "status_match_reads"]
+__all__ = [
+    "Condition",
+    "Status",
+    "StatusMatch",
+    "StatusReader",
+    "match_status",
+    "match_with_rest",
+    "status_match_reads",
+]
 
 
 class Condition(NamedTuple):
@@ -56,6 +72,22 @@ def match_status(definition: Definition, obj: Object) -> StatusMatch:
     reader = StatusReader(rules, obj)
     matched = tuple([status for status, matchers in rules.mappings if any(map(reader.holds, matchers))])
     return StatusMatch(reader.phase, reader.conditions, matched or (Status.UNDEFINED,))
+
+
+def match_with_rest(definition: Definition, obj: Object) -> StatusMatch:
+    """Return the status of an object, which is also Suspended if the object asks for rest and has not ended.
+
+    Karta's library reads rest from the status alone, and an object at rest may never get one.
+
+    Raises InterpretationError like `match_status`.
+    """
+    match, rules = match_status(definition, obj), definition.status
+    if rules is None or rules.rest is None or not BEYOND_REST.isdisjoint(match.matched):
+        return match
+    if not rules.rest.first(obj):
+        return match
+    matched = {*match.matched, Status.SUSPENDED}
+    return replace(match, matched=tuple([status for status in MATCHING_ORDER if status in matched]))
 
 
 def status_match_reads(definition: Definition, projection: Projection) -> None:

@@ -10,7 +10,7 @@ from msgspec import structs
 from karta_interpreter.base.k8s import Object, Path, json_pointer
 from karta_interpreter.definitions.karta import Definition, Matcher, Status, StatusRules
 from karta_interpreter.definitions.karta.model import ConditionMatcher
-from karta_interpreter.engine.evaluation import Condition, StatusMatch, StatusReader, match_status
+from karta_interpreter.engine.evaluation import Condition, StatusMatch, StatusReader, match_status, match_with_rest
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import about, annotation_field, place_at, readings
 from karta_interpreter.engine.operations import Call, Options, Results, absent_status, healthy_statuses, is_stale
@@ -110,11 +110,22 @@ def health_facts(definition: Definition, call: Call, _options: Options, results:
         yield Fact("stale", f"the status is older than the object: {means}", places=places)
     if health is None:
         yield from matcher_facts(definition, obj)
-        yield _verdict(definition, obj, match_status(definition, obj), healthy=healthy, stale=stale)
+        yield from _rest_facts(definition, obj)
+        yield _verdict(definition, obj, match_with_rest(definition, obj), healthy=healthy, stale=stale)
         return
     note, outputs = ("the status is stale", []) if stale else ("the annotation health decides", readings(health, obj))
     field, places = annotation_field("health"), outputs[0].places if outputs else ()
     yield Fact("verdict", note, healthy, "/healthy", field=field, expression=health.text, places=places)
+
+
+def _rest_facts(definition: Definition, obj: Object) -> Iterator[Fact]:
+    """Yield that the object asks for rest, if its status does not show it."""
+    before, match = match_status(definition, obj), match_with_rest(definition, obj)
+    if match == before:
+        return
+    places = tuple(place_at(path, obj) for write in definition.suspend for path in write.path.paths(obj))
+    note = "the object asks for rest, which counts until it has ended"
+    yield Fact("rest", note, str(Status.SUSPENDED), places=places)
 
 
 def _verdict(definition: Definition, obj: Object, match: StatusMatch, *, healthy: bool | None, stale: bool) -> Fact:

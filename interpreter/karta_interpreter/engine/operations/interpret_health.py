@@ -3,8 +3,9 @@
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import Object, Projection, generation, get
 from karta_interpreter.definitions.karta import AT_WORK, FAILING, TRANSITIONAL, Definition
-from karta_interpreter.engine.evaluation import Status, StatusMatch, match_status, status_match_reads
+from karta_interpreter.engine.evaluation import Status, StatusMatch, match_with_rest, status_match_reads
 from karta_interpreter.engine.operations.interpret_status import observed_generation
+from karta_interpreter.languages.jq import take_outputs
 
 _WAITING_OR_AT_WORK = AT_WORK | TRANSITIONAL
 
@@ -13,9 +14,9 @@ def interpret_health(definition: Definition, obj: Object) -> bool:
     """Return whether a live object is healthy.
 
     An object is healthy if one of its statuses counts as healthy (`healthy_statuses`). Suspended prevails over all
-    others, and Failed and Degraded prevail over the rest unless they count as healthy themselves. If the controller
-    wrote the status for an older generation, the workload waits for its controller and counts as Initializing. A
-    failure remains a failure.
+    others, whether the status shows it or the object asks for it. Failed and Degraded prevail over the rest unless
+    they count as healthy themselves. If the controller wrote the status for an older generation, the workload waits
+    for its controller and counts as Initializing. A failure remains a failure.
 
     The ``health`` annotation replaces these rules for a status that is current. A stale status is unhealthy.
 
@@ -25,7 +26,7 @@ def interpret_health(definition: Definition, obj: Object) -> bool:
     if health is None and definition.status is None:
         raise InterpretationError(f"definition {definition.name} has no status definition, so there is no health")
     if health is None:
-        match, healthy = match_status(definition, obj), healthy_statuses(definition)
+        match, healthy = match_with_rest(definition, obj), healthy_statuses(definition)
         matched = match.matched
         if Status.SUSPENDED in matched and Status.SUSPENDED in healthy:
             return True
@@ -62,6 +63,7 @@ def health_reads(definition: Definition, projection: Projection) -> None:
     projection.take("metadata.generation", "status.observedGeneration")
     if definition.annotations.health is None:
         status_match_reads(definition, projection)
+        take_outputs(projection, definition.status.rest if definition.status else None)
 
 
 def absent_status(obj: Object) -> str:

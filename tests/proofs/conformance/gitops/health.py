@@ -10,7 +10,7 @@ from pathlib import Path
 from karta_interpreter.base.errors import ExportError, InterpretationError
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.engine.evaluation.status import Status, match_status
+from karta_interpreter.engine.evaluation.status import Status, match_with_rest
 from karta_interpreter.engine.operations.interpret_health import interpret_health, is_stale
 from karta_interpreter.export.argocd_health import argocd_health, by_kind
 from tests.catalogue.entries import Entry, entries
@@ -117,7 +117,7 @@ def _problem(definition: Definition, obj: Object, verdict: str, message: str) ->
         return f"{expected} -> {verdict} {message}"
     if verdict == "error":
         return ""
-    names = ", ".join(match_status(definition, obj).matched)
+    names = ", ".join(match_with_rest(definition, obj).matched)
     if is_stale(definition, obj):
         names += " in an older generation"
     if message != names and not message.startswith(f"{names}: "):
@@ -143,7 +143,7 @@ def _is_ambiguous(value: JSON) -> bool:
 def _expected(definition: Definition, obj: Object) -> str:
     """Return the verdict that Argo CD has to come to, by the statuses of the object."""
     try:
-        matched = set(match_status(definition, obj).matched)
+        matched = set(match_with_rest(definition, obj).matched)
         named = definition.annotations.healthy_statuses
         rests = Status.SUSPENDED in matched and (named is None or Status.SUSPENDED in named)
         is_in_trouble = bool(matched & (_TROUBLE - (named or set())))
