@@ -181,5 +181,5 @@ def _lone_pod_set(script: OperationScript, component: ComponentRules) -> Iterato
     fields = {"component": f"{{{of_component}}}", "instance": '""', **numbers, **place_of}
     fields["pods"] = " or ".join([*counts, "1"])
     if places:
-        fields["place"] = " or ".join(places)
+        fields["place"] = f" or not {counts[0]} and ".join(places)
     yield f"found[#found + 1] = {table_of([f'{key} = {value}' for key, value in fields.items()])}"

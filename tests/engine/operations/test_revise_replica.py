@@ -273,7 +273,7 @@ def test_computed_count_is_refused_with_its_fields(
 
 def test_constant_above_minimum_is_named(define: Define) -> None:
     definition = define(root=component("train", ".spec.template", "4", min=".spec.min"))
-    reason = "the object would then have 4: for train, no field sets its count; Karmada can place"
+    reason = r"train stays at 4 \(no field sets its count\); Karmada can place"
     with pytest.raises(InterpretationError, match=reason):
         revise(definition, obj(template=template(), min=2), 6)
 

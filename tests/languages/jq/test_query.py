@@ -228,7 +228,7 @@ def test_writing_the_number_that_is_there_changes_nothing() -> None:
     [
         pytest.param("1", {}, "^1: output 1 of 1 is not read from one place", id="a literal"),
         pytest.param("if .suspend then 0 else .n end", {"suspend": True}, "not read from one place", id="suspended"),
-        pytest.param(". as $x | .a", {}, "too complex", id="bounded"),
+        pytest.param("label $x | .a", {}, "too complex", id="bounded"),
         pytest.param(".a[1:][]", {"a": [1, 2]}, "not read from one place", id="a slice"),
     ],
 )
@@ -273,13 +273,20 @@ def test_locating_what_fails_is_an_evaluation_error() -> None:
         pytest.param(".a | select(.x) | .y", {"a": {"x": 1}}, [("a", "y")], id="selected"),
         pytest.param(".", {}, [()], id="the object"),
         pytest.param(".a[-1]", {"a": [1, 2]}, [("a", 1)], id="counted from the start"),
+        pytest.param(". as $x | .a", {}, [("a",)], id="beside a variable"),
+        pytest.param(".a[] as $x | $x.b", {"a": [{}, {}]}, [("a", 0, "b"), ("a", 1, "b")], id="of a variable"),
+        pytest.param(". as $x | .a | $x.b", {}, [("b",)], id="of an outer input"),
+        pytest.param(".a as $x | (.b as $x | $x) | $x", {}, [("a",)], id="of a variable that another one hides"),
+        pytest.param("def f($x): $x.b; f(.a)", {}, [("a", "b")], id="of a parameter"),
+        pytest.param("def f: .b; def g(h): .a | h; g(f)", {}, [("a", "b")], id="of a function that is handed on"),
+        pytest.param("reduce .k[] as $x (.; .[$x])", {"k": ["a", "b"]}, [("a", "b")], id="down a list of keys"),
     ],
 )
 def test_paths(text: str, value: JSON, expected: list[Path]) -> None:
     assert Query.compile(text).paths(value) == expected
 
 
-@rows("text", ["1", ".a // 1", ".a * 2", "[.a, 3] | min", "{a: 1} | .a", ". as $x | .a"])
+@rows("text", ["1", ".a // 1", ".a * 2", "[.a, 3] | min", "{a: 1} | .a", "label $x | .a"])
 def test_values_are_no_paths(text: str) -> None:
     with pytest.raises(QueryWriteError):
         Query.compile(text).paths({"a": 0} if "*" in text else {})

@@ -32,6 +32,17 @@ def test_registered_type_answers_at_once(server: TypesServer) -> None:
     assert server.get(answer.headers["location"]).json == found
 
 
+@rows("kind", ["postgresql", "oven-v2", "iOSBuild"])
+def test_kind_is_a_label_in_any_case(server: TypesServer, kind: str) -> None:
+    registered(server, kind)
+    assert server.interpret(workload(kind)) == 3
+
+
+@rows("kind", ["2Mill", "-mill", "mill-", "my_mill", "m" * 64])
+def test_kind_that_no_api_server_has_is_refused(server: TypesServer, kind: str) -> None:
+    assert server.post(workload_type(kind)).status == 422
+
+
 def test_type_that_only_karta_refuses_is_registered_with_warnings(server: TypesServer) -> None:
     answer = server.post(workload_type("BareMill", karta("BareMill", statusDefinition=None)))
 

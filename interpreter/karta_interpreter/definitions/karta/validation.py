@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, TypeVar
 from karta_interpreter.base.findings import Finding, hints, warning
 from karta_interpreter.base.k8s import Path
 from karta_interpreter.definitions.karta import model
-from karta_interpreter.definitions.karta.identity import REFERENCES, STRUCTURE
+from karta_interpreter.definitions.karta.identity import REFERENCES, STRUCTURE, WORD_OF_KIND
 from karta_interpreter.definitions.karta.rules import REFUSED, violation
 
 Hint: TypeAlias = Callable[[str], str]
@@ -52,7 +52,7 @@ def repeated(keys: Iterable[_Key]) -> Iterator[tuple[int, _Key]]:
 
 # Names as Kubernetes has them. Registered, `*` would take every other kind away from Karmada.
 _GROUP: Final = re.compile(r"([a-z0-9][-a-z0-9.]{0,252})?")
-_WORD: Final = re.compile(r"[A-Za-z][-A-Za-z0-9]{0,62}")
+_WORD: Final = re.compile(WORD_OF_KIND)
 
 
 def _root(path: Path, root: model.ComponentDefinition) -> Iterator[Finding]:

@@ -59,8 +59,8 @@ class ScaleLocation(NamedTuple):
 
     @property
     def count(self) -> Location | None:  # type: ignore[override]  # the tuple's own ``count`` is not used
-        """The path of the number of pods. Kinds that only have bounds run the minimum."""
-        return self.replicas or self.minimum
+        """The path of the number of pods. Only kinds without a number of replicas run the minimum."""
+        return self.replicas if self.scale.replicas is not None else self.replicas or self.minimum
 
 
 # A pod set without its name.

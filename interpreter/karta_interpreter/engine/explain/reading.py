@@ -77,7 +77,7 @@ def readings(query: Query | None, obj: Object) -> list[Reading]:
     values = query.evaluate(obj)
     # Expressions that cannot be traced, such as a recursive function, still have values to show.
     try:
-        locations = query.locate_each(obj) if query.is_plain else [None] * len(values)
+        locations = query.locate_each(obj)
     except QueryError:
         locations = [None] * len(values)
     # Bounded, because an expression may read each of thousands of elements for one output.
@@ -121,7 +121,7 @@ def _element(path: Path) -> Path:
 
 def paths_read(query: Query, obj: Object) -> Iterator[Path]:
     """Yield the paths of all reads of an expression, or nothing if it may read the whole object."""
-    if query.is_plain and not (projection := _projection(query)).is_whole:
+    if not (projection := _projection(query)).is_whole:
         yield from _leaves(projection, (), obj)
 
 

@@ -66,7 +66,7 @@ def _source(
     """
     candidates = list(_named(definition, step))
     for query, fact in candidates:
-        locations = unless_broken(query.locate_each, member) if query.is_plain else None
+        locations = unless_broken(query.locate_each, member)
         for location in filter(None, locations or ()):
             ours = places.moved(location.path, before)
             if ours is not None and path[: len(ours)] == ours:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from karta_interpreter.base.k8s import MOST_REPLICAS, Object, Path, Projection, grouped
 from karta_interpreter.definitions.karta import ComponentRules
 from karta_interpreter.engine.evaluation import ScaleLocation
-from karta_interpreter.languages.jq import Location, Query, take_outputs
+from karta_interpreter.languages.jq import Location, Query, syntax, take_outputs
 
 _MOST_FIELDS, _MOST_STEPS = 4, 12
 """The most fields that a message names, and the longest path."""
@@ -128,8 +128,9 @@ def why_fixed(component: ComponentRules) -> str:
     """Return why no number of pods can be written for a component, with the fields that set its number."""
     if component.count is None:
         return f"its definition has no replicasPath for {component.name}"
-    fields = fields_read(component.count)
-    return f"its count follows from {fields}" if fields else "no field sets its count"
+    if fields := fields_read(component.count):
+        return f"its count follows from {fields}"
+    return "no field sets its count" if isinstance(component.count.node, syntax.Literal) else "its count is computed"
 
 
 def fields_read(*queries: Query) -> str:

@@ -81,7 +81,7 @@ local function scales_of(components, obj)
             maximum = with.bounds and maximum[i],
             minimum_place = with.bounds and minimum_places[i],
             maximum_place = with.bounds and maximum_places[i],
-            place = with.bounds and (replicas_places[i] or minimum_places[i]) or replicas_places[i],
+            place = with.bounds and (replicas_places[i] or not replicas[i] and minimum_places[i]) or replicas_places[i],
             replicas_place = replicas_places[i],
           }
         end

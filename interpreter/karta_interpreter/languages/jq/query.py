@@ -34,7 +34,7 @@ _LONGEST_QUOTE: Final = 80
 class ExpressionProgram:
     """How an expression runs: compiled on first use, because most expressions that a server loads never run.
 
-    A ``bounded`` expression has a function already, and nothing else.
+    A ``bounded`` expression has a function already, and only its trace is compiled.
 
     >>> from karta_interpreter.languages.jq.syntax.parser import parse
     >>> ExpressionProgram(parse(".a[]")).outputs({"a": [1, 2]})
@@ -53,8 +53,11 @@ class ExpressionProgram:
 
     @cached_property
     def trace(self) -> Trace | None:
-        """Return each output with its origin, or None if the expression is not plain."""
-        return None if self._bounded else compile_trace(self._node, self._most)
+        """Return each output with its origin, or None if a construct of the expression cannot be traced."""
+        try:
+            return compile_trace(self._node, self._most)
+        except ValueError:
+            return None
 
     @cached_property
     def is_complete(self) -> One | None:
@@ -157,10 +160,14 @@ class Query:
         trace = self._program.trace
         if trace is None:
             raise self._unwritable("it is too complex to be written through")
+        # Only libjq has limits for an expression that is not plain, so it has to come to an end there before.
+        known = None if self.is_plain else self.evaluate(value)
         try:
             outputs = with_values(self.values, trace, value) if self.variables else trace(value)
         except (QueryEvaluationError, RecursionError) as error:
             raise self._failure(error) from error
+        if known is not None and known != [output for output, _ in outputs]:
+            raise self._unwritable("its outputs are not read alike in this process")
         return [origin if isinstance(origin, Location) else None for _, origin in outputs]
 
     def is_complete(self, value: JSON) -> bool:

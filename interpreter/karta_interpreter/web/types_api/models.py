@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel
 from karta_interpreter.base.errors import InterpreterError, SettingsError
 from karta_interpreter.base.findings import Finding, count
 from karta_interpreter.base.k8s import GVK, json_pointer
+from karta_interpreter.definitions.karta import WORD_OF_KIND
 
 MOST_ERRORS: Final = 50  # and findings, of an answer, which has the count of all
 _LONGEST: Final = 1000
@@ -18,7 +19,7 @@ _LABEL = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 
 KindName = Annotated[
     str,
-    StringConstraints(pattern=r"^[A-Z][A-Za-z0-9]{0,62}$"),
+    StringConstraints(pattern=rf"^{WORD_OF_KIND}$"),
     Field(description="The kind, as in the objects of the type.", examples=["RayCluster"]),
 ]
 Group = Annotated[

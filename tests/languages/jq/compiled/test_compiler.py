@@ -111,8 +111,8 @@ def test_results_are_shared_with_the_object_not_copied() -> None:
 
 
 @rows(
-    "text", ["try error catch .", "@base64", '@uri "\\(.)"', ". as $x | $x", "range(3)", 'test("a"; .b)', "def f: 1; f"]
+    "text", ["try error catch .", "@base64", '@uri "\\(.)"', "label $x | 1", "range(3)", 'test("a"; .b)', "def f: f; f"]
 )
 def test_expressions_that_are_not_plain_are_not_compiled(text: str) -> None:
-    with pytest.raises(ValueError, match="is not plain"):
+    with pytest.raises(ValueError, match=r"is not plain|out of reach"):
         compile_many(parse(text))

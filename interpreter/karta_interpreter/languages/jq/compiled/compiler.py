@@ -20,9 +20,12 @@ definitions are written in, and the others keep the work of an expression bounde
   empty text.
 - Arrays and objects of more than 10,000 elements are not iterated over, and ``contains`` makes at most 10,000
   comparisons.
+
+Of expressions that are not plain, those with bindings, reductions and functions have a trace, too. libjq computes their
+outputs under its limits before.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, Final, TypeAlias
 
@@ -120,6 +123,9 @@ RUNTIME: Final[dict[str, Any]] = {
 }
 """Functions of Python and of jq, by the names that they have in the Python of an expression."""
 
+Name: TypeAlias = str | tuple[str, int]
+"""A variable without its ``$``, or a function with its number of arguments."""
+
 # The most constructs nested in one function. Python takes 20 loops and 100 levels.
 _DEEPEST: Final = 16
 
@@ -152,6 +158,8 @@ class PythonCode(FunctionBody):
     def __init__(self, module: Module, origin: Origin = None) -> None:
         super().__init__(module, origin)
         self.depth = 0
+        self.scope: Mapping[Name, Any] = {}
+        """The atoms of variables, and parameters, body and scope of functions. None for what is defined elsewhere."""
 
     def return_list(self, node: ast.Node, most: int = MOST_RESULTS) -> None:
         """Write the body of a function that returns a list of all outputs, and fails for more than ``most``."""
@@ -209,7 +217,9 @@ class PythonCode(FunctionBody):
                 sink.write(dot)
             case ast.Literal(value):
                 sink.write(self.module.constant(normal(value) if is_number(value) else value))
-            case ast.Variable(name):
+            case ast.Variable(name) if self.scope.get(name):
+                sink.write(self.scope[name])
+            case ast.Variable(name) if name not in self.scope:
                 sink.write(self.bind(f"value_of({self.module.constant(name)})"))
             case ast.Index(_, ast.Literal(str())):
                 target, names = split_path(node)
@@ -252,10 +262,74 @@ class PythonCode(FunctionBody):
                 self.tried(lambda: self.bind(self.value(tried, dot)), sink)
             case ast.Try(tried, None):
                 self.streamed(lambda code: code.tried(lambda: code.produce(tried), None), dot, sink)
-            case ast.FunctionCall():
+            case ast.Bind(source, (ast.VariablePattern(name),), after):
+                self.each(
+                    source, dot, OutputSink(lambda value: self._within({name: self.entered(value)}, after, dot, sink))
+                )
+            case ast.Bind(source, (pattern,), after):
+                for name, part in unfolded(pattern, ast.Variable(".")):
+                    after = ast.Bind(part, (ast.VariablePattern(name),), after)
+                self.each(ast.Bind(source, (ast.VariablePattern("."),), after), dot, sink)
+            case ast.Reduce(_, ast.VariablePattern(name), init):
+                self.each(init, dot, OutputSink(lambda first: self._reduced(name, first, node, dot, sink)))
+            case ast.Define(name, params, definition, after):
+                self._within({(name, len(params)): (params, definition, self.scope)}, after, dot, sink)
+            case ast.FunctionCall(name, arguments) if function := self.scope.get((name, len(arguments))):
+                self._inlined((name, len(arguments)), function, arguments, dot, sink)
+            case ast.FunctionCall(name, arguments) if (name, len(arguments)) not in self.scope:
                 self._call(node, dot, sink)
             case _:
                 raise ValueError(f"{type(node).__name__} is not plain")
+
+    def function(self, write: Callable[["PythonCode"], None], *, generates: bool = False, origin: Origin = None) -> str:
+        """Return the name of another function. It cannot reach what the names stand for that are in scope here."""
+        hidden = dict.fromkeys(self.scope)
+
+        def scoped(code: "PythonCode") -> None:
+            code.scope = hidden
+            write(code)
+
+        return super().function(scoped, generates=generates, origin=origin)
+
+    def _within(self, names: Mapping[Name, Any], node: ast.Node, dot: str, sink: OutputSink[str]) -> None:
+        """Write an expression in which these names also have a meaning. The sink has only those from here."""
+        outer = self.scope
+        inner = self.scope = {**outer, **names}
+
+        def leave(output: str) -> None:
+            self.scope = outer
+            sink.write(output)
+            self.scope = inner
+
+        self.each(node, dot, OutputSink(leave, sink.short))
+        self.scope = outer
+
+    def _reduced(self, name: str, first: str, node: ast.Reduce, dot: str, sink: OutputSink[str]) -> None:
+        """Write a reduction for one output of its beginning. Of several outputs of an update the last one counts."""
+        state, after = self.variable(dot), self.variable(dot)
+        self.assign(state, first)
+        last = OutputSink[str](lambda output: self.assign(after, output), short=True)
+
+        def update(value: str) -> None:
+            self.assign(after, "None")
+            self._within({name: self.entered(value)}, node.update, state, last)
+            self.assign(state, after)
+
+        self.each(node.source, dot, OutputSink(update))
+        sink.write(state)
+
+    def _inlined(
+        self, key: Name, function: tuple[Any, ...], arguments: Sequence[ast.Node], dot: str, sink: OutputSink[str]
+    ) -> None:
+        """Write the body of a function in the place of a call. The calls of a recursive function have no meaning."""
+        params, definition, scope = function
+        inner: dict[Name, Any] = {**dict.fromkeys(self.scope), **scope, key: None}
+        for param, argument in zip(params, arguments, strict=True):
+            name = param.removeprefix("$")
+            inner[name, 0] = ((), argument, self.scope)
+            if param != name:
+                definition = ast.Bind(ast.FunctionCall(name), (ast.VariablePattern(name),), definition)
+        self._within(inner, definition, dot, sink)
 
     def _slice(self, node: ast.Slice, dot: str, sink: OutputSink[str]) -> None:
         def cut(low: str, high: str) -> None:
@@ -625,3 +699,21 @@ class PythonCode(FunctionBody):
 def is_empty(node: ast.Node) -> bool:
     """Return whether an expression never has an output."""
     return isinstance(node, ast.FunctionCall) and node.name == "empty" and not node.arguments
+
+
+def unfolded(pattern: ast.Pattern, value: ast.Node) -> Iterator[tuple[str, ast.Node]]:
+    """Yield the variables that a pattern binds, with what they are of a value.
+
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
+    >>> from karta_interpreter.languages.jq.syntax.printer import render
+    >>> [(name, render(node)) for name, node in unfolded(parse(". as {a: [$b]} | $b").patterns[0], parse("$x"))]
+    [('b', '$x.a[0]')]
+    """
+    if isinstance(pattern, ast.VariablePattern):
+        yield pattern.name, value
+        return
+    entries = enumerate(pattern.elements) if isinstance(pattern, ast.ArrayPattern) else pattern.entries
+    for key, part in entries:
+        if isinstance(key, ast.VariablePattern):
+            raise ValueError(f"${key.name} with a pattern is not plain")  # noqa: TRY004 - as of every other construct
+        yield from unfolded(part, ast.Index(value, ast.Literal(key) if isinstance(key, int) else key))

@@ -93,6 +93,9 @@ class _Reader(NamedTuple):
                     if isinstance(piece, ast.Node)
                     for projection in self.project(piece, inputs)
                 )
+            case ast.Bind(source, (ast.VariablePattern(name),), body):
+                bound = _joined(self.project(source, inputs))
+                return _Reader({**self.variables, name: bound}).project(body, inputs)
             case ast.FunctionCall(("add" | "first" | "last"), ()):
                 return _elements(inputs)
             case ast.FunctionCall("to_entries", ()):
