@@ -56,6 +56,8 @@ def aggregate(script: OperationScript) -> None:
     script.features |= fields.keys()
     if not _TIMES.isdisjoint(definition.annotations.aggregate.values()):
         script.features.add("time_rules")
+    if not script.definition.annotations.observes_generation:
+        script.features.add("mapped_generation")
     if fields.keys() & {"failing", "transitional", "runs"}:
         script.features.add("meanings")
     if definition.status and definition.status.completes:

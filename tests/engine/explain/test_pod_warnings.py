@@ -141,7 +141,7 @@ def test_objects_that_are_right_have_no_warning(gvk: GVK, spec: dict[str, Any]) 
 def test_object_that_names_none_of_the_objects_that_its_pods_come_from_is_told_so() -> None:
     entry = find_in_catalogue(GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob"))
     assert entry
-    obj = {**entry.definition.gvk.type_meta, "metadata": {"name": "bert"}, "spec": {"trainer": {"numNodes": 4}}}
+    obj = {**entry.definition.gvk.type_meta, "metadata": {"name": "bert"}, "spec": {}}
     (warning,) = warnings_about(resolved(entry.definition, obj, Known.of([])), obj, Operation.INTERPRET_REPLICA)
     assert "; it names no ClusterTrainingRuntime, TrainingRuntime at spec.runtimeRef.kind, spec." in warning.note
 

@@ -357,7 +357,9 @@ def test_answers_read_references_and_leave_out_what_the_definition_does() -> Non
         "spec": {"runtimeRef": {"name": "r"}, "trainer": {"numNodes": 2}},
     }
     trainjob = Karta.for_object(obj)
-    assert "error" in trainjob.answers(obj)["InterpretReplica"], "its runtime is not known"
+    assert trainjob.answers(obj)["InterpretReplica"] == {"replica": 2, "requires": None}
+    unknown = {**obj, "spec": {"runtimeRef": {"name": "r"}}}
+    assert "error" in trainjob.answers(unknown)["InterpretReplica"], "its runtime is not known"
     raw = copy.deepcopy(dict(trainjob.definition.manifest))
     raw["metadata"]["annotations"]["karta-interpreter.io/operations"] = "InterpretHealth"
     assert set(Karta.load(raw).answers(obj)) == {"InterpretHealth"}

@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -344,3 +345,31 @@ def test_update_that_renames_instances_is_refused(make: Make, raw: Raw) -> None:
     workload = Workload(Karta.load(definition), make("Orchestra", sections("a")).object)
     with pytest.raises(WriteVerificationError):
         workload.component("section").update_pod_templates({"x": {"spec": {"nodeName": "y"}}})
+
+
+_JOBSET = {
+    "apiVersion": "jobset.x-k8s.io/v1alpha2",
+    "kind": "JobSet",
+    "metadata": {"name": "ai"},
+    "spec": {
+        "replicatedJobs": [
+            {"name": "w", "template": {"spec": {"template": {"spec": {"containers": [{"name": "a", "image": "b"}]}}}}}
+        ]
+    },
+}
+
+
+@rows(
+    "update",
+    [
+        lambda jobs: jobs.update_fragmented_pod_specs({"w": FragmentedPodSpec(scheduler_name="kai")}),
+        lambda jobs: jobs.update_fragmented_pod_specs({"w": FragmentedPodSpec(labels={"team": "ai"})}),
+        lambda jobs: jobs.update_pod_templates({"w": {"spec": {"schedulerName": "kai"}}}),
+    ],
+)
+def test_template_of_a_job_is_refused_as_pods(update: Callable[..., Workload]) -> None:
+    document = Path(__file__).parents[2] / "cli" / "documents" / "resourceinterface-jobset.yaml"
+    jobs = Workload(Karta.load(document.read_text()), _JOBSET).component("replicatedjob")
+    with pytest.raises(PathNotWritableError, match=r"this is no pod: its spec\.template is one level further in"):
+        update(jobs)
+    assert jobs.update_fragmented_pod_specs(jobs.fragmented_pod_specs).object == _JOBSET

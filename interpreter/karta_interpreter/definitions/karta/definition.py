@@ -237,6 +237,11 @@ class Definition:
         return cls(first.name, gvk, (root,), source=first.source, scripts=scripts, has_karta=False)
 
     @property
+    def keeps_generation(self) -> bool:
+        """Whether `observedGeneration` in a status is about the object, or is read by the mappings."""
+        return self.annotations.observes_generation or bool(self.status and self.status.reads_observed_generation)
+
+    @property
     def may_be_stale(self) -> bool:
         """Whether a status of an older generation is stale: `observedGeneration` counts, and no mapping compares it."""
         compares = self.status is not None and self.status.compares_generation

@@ -107,8 +107,16 @@ class StatusRules:
     @cached_property
     def compares_generation(self) -> bool:
         """Whether the mappings read the generation of the object, and so judge a stale status themselves."""
+        return self._reads(".metadata.generation")
+
+    @cached_property
+    def reads_observed_generation(self) -> bool:
+        """Whether the mappings read the generation that a status is of."""
+        return self._reads(".status.observedGeneration")
+
+    def _reads(self, path: str) -> bool:
         expressions = [matcher.expression for matcher in self.matchers if matcher.expression is not None]
-        return any(".metadata.generation" in expression.text for expression in expressions)
+        return any(path in expression.text for expression in expressions)
 
     @property
     def matchers(self) -> Iterator[Matcher]:

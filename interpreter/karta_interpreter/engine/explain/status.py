@@ -164,7 +164,7 @@ def status_facts(definition: Definition, call: Call, _options: Options, results:
         answer = json_pointer(("status", field))
         yield Fact("status", f"{field}: {note}", value, answer, places=(place_at(path, call.object),))
     observed = place_at(_OBSERVED_GENERATION, call.object)
-    if observed.exists and not definition.annotations.observes_generation:
+    if observed.exists and not definition.keeps_generation:
         note = "observedGeneration is about another object, so it is left out"
         yield Fact("status", note, field=annotation_field("aggregate"), places=(observed,))
 

@@ -24,7 +24,7 @@ def interpret_status(definition: Definition, obj: Object) -> dict[str, JSON]:
     A status with ``observedGeneration`` also gets two fields, as in Karmada's native interpreter
     (``native/reflectstatus.go``): ``generation`` of the object and ``resourceTemplateGeneration``. They tell
     AggregateStatus if a member has caught up with the template. An ``observedGeneration`` about another object is left
-    out.
+    out, unless the mappings read it.
     """
     status = obj.get("status")
     if status is None:
@@ -33,8 +33,10 @@ def interpret_status(definition: Definition, obj: Object) -> dict[str, JSON]:
         raise InterpretationError(f"status must be an object, but is {type_name(status)}")
     if "observedGeneration" not in status:
         return status
-    if not definition.annotations.observes_generation:
+    if not definition.keeps_generation:
         return {field: value for field, value in status.items() if field != "observedGeneration"}
+    if not definition.annotations.observes_generation:
+        return status
     kept, current, of_template = {**status}, generation(obj), _template_generation(obj)
     if current is not None:
         kept["generation"] = current

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from karta_interpreter.base.errors import InterpreterError, PathNotWritableError, WorkloadError
-from karta_interpreter.base.k8s import JSON, Counting, Object, Path, get, pod_requirements, type_name
+from karta_interpreter.base.k8s import JSON, Counting, Object, Path, field_path, get, pod_requirements, type_name
 from karta_interpreter.definitions.karta import ComponentRules
 from karta_interpreter.engine.evaluation import JSON_TYPES, OBJECT_TYPES, PIECE_TYPES, instance_ids
 from karta_interpreter.engine.workload.document import check_json
@@ -63,10 +63,18 @@ class _Target(Struct, frozen=True):
             if name not in values or equal(get(pods, place), values[name]):
                 continue
             check_pods_exist(self.component, obj, [name])
+            self._check_depth(whole, pods)
             if not has_one_container(self.field, place, pods):
                 raise WorkloadError(f"{self}: the pods have other than one container; write containers")
         changes = {name: {place: partial(self.merged, new=value)} for name, value in values.items()}
         plan.stage_parts(whole, self.component.pod_queries[whole], changes)
+
+    def _check_depth(self, field: str, pods: JSON) -> None:
+        deeper = {"podTemplateSpecPath": ("spec", "template"), "podSpecPath": ("template",)}.get(field)
+        if deeper and isinstance(get(pods, (*deeper, "spec")), dict):
+            query = self.component.pod_queries[field]
+            reason = f"this is no pod: its {field_path(deeper)} is one level further in; nothing was changed"
+            raise PathNotWritableError(f"{self.component}, {field} `{query.text}`: {reason}")
 
     def merged(self, old: JSON, new: JSON) -> JSON:
         """Return a new value merged into the old one. Raises WorkloadError for a value that cannot be stored."""
@@ -76,6 +84,8 @@ class _Target(Struct, frozen=True):
         wrong = next((path[-1] for path in paths if get(new, path) is not None), "")
         if wrong and self.field == "podTemplateSpecPath":
             raise WorkloadError(f"{self}: a pod template has its pod in spec, not {wrong}: write {{'spec': …}}")
+        if not equal(old, new):
+            self._check_depth(self.field, old)
         try:
             check_json(new)
             # Karta's own library takes the types of Kubernetes, which hold no other quantities and lists.

@@ -510,7 +510,8 @@ local function agreed_generation(items, current)
     local observed, own = observed_generation(status), integer(status.generation)
     local of_template = integer(status.resourceTemplateGeneration)
     is_text = is_text or type(status.observedGeneration) == "string"
-    if not (observed and own and of_template and observed >= own and of_template >= current) then return nil end
+    local is_current = with.mapped_generation or own and of_template and observed and observed >= own and of_template >= current
+    if not (observed and is_current) then return nil end
   end
   return is_text and string.format("%d", current) or current
 end

@@ -46,7 +46,7 @@ def next_status(definition: Definition, template: Object, merged: _Fields, items
     status = {**_with_outcome(definition, _with_new_clusters(definition, merged, items), present_status, items)}
     # Each member counts its own generations, which mean nothing here.
     status.pop("observedGeneration", None)
-    observed = _agreed_generation(items, generation(template))
+    observed = _agreed_generation(definition, items, generation(template))
     if observed is not None or "observedGeneration" in present_status:
         status["observedGeneration"] = present_status["observedGeneration"] if observed is None else observed
     if definition.annotations.outcomes:
@@ -124,11 +124,12 @@ def _conditions(status: JSON) -> list[Object]:
     return conditions if are_conditions(conditions) else []
 
 
-def _agreed_generation(items: Sequence[StatusItem], current: int | None) -> JSON:
+def _agreed_generation(definition: Definition, items: Sequence[StatusItem], current: int | None) -> JSON:
     """Return the template's generation, in the members' type, if all members have caught up with it, else None.
 
     As in Karmada's native interpreter (``native/aggregatestatus.go``), a member is current if its controller observed
-    the member object's generation, and that object was made from the template's generation.
+    the member object's generation, and that object was made from the template's generation. Of a generation of another
+    object the mappings only read that it is there.
     """
     if not items or current is None:
         return None
@@ -136,6 +137,8 @@ def _agreed_generation(items: Sequence[StatusItem], current: int | None) -> JSON
         observed = observed_generation(item.status)
         if observed is None:
             return None
+        if not definition.annotations.observes_generation:
+            continue
         of_member, of_template = map(item.status.get, BOOKKEEPING)
         if type(of_member) is not int or type(of_template) is not int or observed < of_member or of_template < current:
             return None
