@@ -32,6 +32,7 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget, weight, weight_of
 from karta_interpreter.definitions.sources.files import DefinitionFile
 from karta_interpreter.definitions.sources.informer import Informer, Pace
+from karta_interpreter.definitions.sources.shares import Shares
 from karta_interpreter.definitions.sources.snapshot import Quarantined
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.definitions.sources.unread import UnreadObjects
@@ -170,10 +171,15 @@ def _cluster_kartas(bound: int) -> Iterator[Fed]:
 
 @feeder("objects that definitions refer to", "definitions.sources.budget:MOST", small=9 * TEXT, unit=2 * TEXT)
 def _references(bound: int) -> Iterator[Fed]:
-    unread = UnreadObjects(mock.Mock(), GVK("", "v1", "Hall").type_meta)
-    yield from _informed(
-        bound, lambda obj: reference_cache._view(unread._unread(orjson.dumps(obj))), reference_cache._weigh
-    )
+    api: Any = None
+    shares, unread = Shares(bound), UnreadObjects(mock.Mock(), GVK("", "v1", "Hall").type_meta)
+    informer = Informer[bytes](api, "/api/v1/halls", reference_cache._view, Pace(), shares, reference_cache._weigh)
+
+    def push(text: str) -> None:
+        obj = {"metadata": {"namespace": "a", "name": text[:12]}, "spec": text}
+        informer.put(unread._unread(orjson.dumps(obj)))
+
+    yield Fed(push, lambda: shares.held, lambda: len(shares.left_out))
 
 
 @feeder(

@@ -128,9 +128,10 @@ def _look_up(others: int, serving: int) -> Callable[[], object]:
     cache = ReferenceCache(mock.Mock(), Pace())
     kinds = {kind: GVK("serving.kserve.io", "v1alpha1", kind) for kind in ("ServingRuntime", "ClusterServingRuntime")}
     cache._collections = {  # noqa: SLF001 - as if they were listed
-        kinds["ServingRuntime"]: mock.Mock(listed=True, absent=False, left_out={}, objects={}),
-        kinds["ClusterServingRuntime"]: mock.Mock(listed=True, absent=False, left_out={}, objects=made),
+        kinds["ServingRuntime"]: mock.Mock(listed=True, absent=False, path="/a/b/c/d", objects={}),
+        kinds["ClusterServingRuntime"]: mock.Mock(listed=True, absent=False, path="/a/b/c/e", objects=made),
     }
+    cache._keys[kinds["ClusterServingRuntime"], ""] = dict.fromkeys(made)  # noqa: SLF001
     obj: Any = {"apiVersion": "serving.kserve.io/v1beta1", "kind": "InferenceService"}
     obj |= {"metadata": {"name": "i", "namespace": "n"}, "spec": {"predictor": {"sklearn": {"storageUri": "gs://m"}}}}
     definition = Karta.for_object(obj).definition
@@ -147,7 +148,7 @@ def _informer(held: int, events: int) -> Callable[[], object]:
     """A kind that definitions refer to: events of all four kinds, beside objects that stay, and a look-up by names."""
     gvk, api = GVK("tekton.dev", "v1", "Task"), mock.Mock()
     cache = ReferenceCache(api, Pace())
-    collection = Informer(api, "/apis/tekton.dev/v1/tasks", reference_cache._view, Pace(), cache._budget, len)  # noqa: SLF001
+    collection = Informer(api, "/apis/tekton.dev/v1/tasks", reference_cache._view, Pace(), cache._shares, len)  # noqa: SLF001
     collection.touched = partial(cache._touch, gvk, collection)  # noqa: SLF001 - as the cache follows a kind
     collection.listed = True
     cache._collections = {gvk: collection}  # noqa: SLF001

@@ -48,6 +48,10 @@ class QueryLimitError(QueryEvaluationError):
     """An evaluation stopped because of its time, its memory or its number of results."""
 
 
+class QueryResultsError(QueryLimitError):
+    """An evaluation that goes through more elements, or gives more results, than it may."""
+
+
 class QueryStoppedError(QueryLimitError):
     """An evaluation that got no time to end, which tells nothing about the object."""
 
@@ -58,6 +62,16 @@ class QueryReferenceError(QueryEvaluationError):
 
 class QueryAbsentError(QueryReferenceError):
     """An evaluation that reads a reference that stays without a value: asking again does not help."""
+
+
+def is_of_object(error: InterpretationError) -> bool:
+    """Return whether an error comes from what an object holds, or from an object that is absent.
+
+    Other errors come from too many results, too little time, or what cannot be looked up now. An answer without what
+    failed would be smaller than the right one.
+    """
+    kinds = {type(error), type(error.__cause__)}
+    return not kinds & {QueryResultsError, QueryStoppedError, QueryReferenceError}
 
 
 class QueryRaisedError(QueryEvaluationError):

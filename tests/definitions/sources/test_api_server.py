@@ -131,7 +131,7 @@ def _listing(objects: list[Any]) -> Handler:
 async def test_list_of_large_objects_is_read_in_small_parts(scripted: ScriptedApi, api: ApiServer) -> None:
     decoded: list[int] = []
 
-    def read(request: ApiRequest, content: bytes) -> Object:
+    async def read(request: ApiRequest, content: bytes) -> Object:
         decoded.append(len(content))
         return read_object(request, content)
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from karta_interpreter.base.errors import QueryAbsentError
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.sources import budget as budgets
 from karta_interpreter.definitions.sources.budget import Budget, weight, weight_of
@@ -16,7 +15,6 @@ from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.definitions.sources.informer import Informer
 from tests.definitions.sources.running import FAST, RunningCluster, expressions, quarantined, running_cluster
 from tests.definitions.sources.scripted_api import KARTAS, ScriptedApi
-from tests.definitions.sources.test_reference_cache import HALL, HALLS, KARTA
 from tests.support.examples import EXAMPLES
 
 Spec = Callable[..., Any]
@@ -107,20 +105,6 @@ async def test_last_good_version_counts_until_it_goes(tmp_path: Path, spec: Spec
         assert running.cluster.budget.held < 100_000
 
 
-async def test_kind_cannot_be_looked_up_while_one_of_its_objects_has_no_room(tmp_path: Path) -> None:
-    folder = tmp_path / "kartas"
-    folder.mkdir()
-    (folder / "orchestra.yaml").write_text(KARTA)
-    api = ScriptedApi(kinds={"toys.example.com/v1": ["Hall", "Orchestra"]})
-    api.collections[HALLS] = {}
-    for name in ("opera", "town"):
-        api.put(HALLS, name, {"of": "x" * 200_000})
-    async with running_cluster(tmp_path, api, folders=(folder,), budget=Budget(300_000)) as running:
-        await api.was_asked("watch", HALLS)
-        with pytest.raises(QueryAbsentError, match="all objects that definitions refer to would take more"):
-            running.cluster.referenced.get(HALL, "", "opera")
-
-
 def test_deeply_nested_change_of_karta_is_read() -> None:
     deep: Any = []
     for _ in range(1020):  # orjson reads 1,024 levels
@@ -149,7 +133,7 @@ def test_budget_counts_what_is_kept_and_oldest_has_room(changes: list[tuple[str,
         obj = _object(name, ord("z") - ord(name), size)
         informer._take("MODIFIED" if size else "DELETED", obj)  # noqa: SLF001 - as the watch does
         if name in informer.objects:
-            informer.settle(name, informer.objects[name])
+            budget.settle((KARTAS, name), weight_of(informer.objects[name]))
         assert budget.held == sum(map(weight_of, informer.objects.values())) <= budget.most
         assert budget.refused.keys() == {(KARTAS, name) for name in informer.left_out}
         assert not size or name != "e" or informer.objects[name] == obj, "the oldest has room"

@@ -14,6 +14,7 @@ from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.reference_resolver import LargeLookUpError, ObjectNames
 from karta_interpreter.definitions.sources import reference_cache
 from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.informer import Pace
 from karta_interpreter.definitions.sources.reference_cache import ReferenceCache
 from karta_interpreter.languages.jq import Query
@@ -170,14 +171,15 @@ async def test_names_are_computed_once_for_each_state(tmp_path: Path, folder: Pa
         reader = running.cluster.referenced
         await _until(running, lambda: not _problem(running))
         names = reader.names(HALL, "town", NAMES)
-        assert names is reader.names(HALL, "village", NAMES)
-        assert (names.first("town", "opera"), names.first("village", "opera")) == ("great", None)
+        assert names is reader.names(HALL, "town", NAMES)
+        assert names.first("town", "opera") == "great"
+        assert reader.names(HALL, "village", NAMES).first("village", "opera") is None
         api.put(HALLS, "small", {"of": ["opera", "ballet"]}, namespace="town")
         await _until(running, lambda: len(reader.list(HALL, "town")) == 2)
         assert reader.names(HALL, "town", NAMES).first("town", "opera, ballet") == "small"
-        held = reader._budget.held  # noqa: SLF001 - nothing else tells of it
+        held = reader._shares.held  # noqa: SLF001 - nothing else tells of it
         reader.want([])
-        assert reader._budget.held < held, "names of definitions that are gone take no room"  # noqa: SLF001
+        assert reader._shares.held < held, "names of definitions that are gone take no room"  # noqa: SLF001
 
 
 async def test_interrupted_look_up_by_names_goes_on(
@@ -213,18 +215,112 @@ async def test_names_of_an_object_that_changes_or_goes_are_not_kept(tmp_path: Pa
         assert reader.names(HALL, "town", NAMES).first("town", "ballet") == "great"
         api.delete(HALLS, "great")
         await _until(running, lambda: reader.names(HALL, "town", NAMES).first("town", "ballet") is None)
-        assert reader._budget.held == 0, "what is gone takes no room"  # noqa: SLF001 - nothing else tells of it
+        assert reader._shares.held == 0, "what is gone takes no room"  # noqa: SLF001 - nothing else tells of it
 
 
 async def test_names_without_room_cannot_be_looked_up(tmp_path: Path, folder: Path) -> None:
     async with running_cluster(tmp_path, _api("a", "b"), folders=(folder,)) as running:
         reader = running.cluster.referenced
         await _until(running, lambda: len(reader.list(HALL, "")) == 2)
-        reader._budget.most = reader._budget.held + 300  # noqa: SLF001 - room for the names of one object
+        # Cluster-scoped objects have a quarter: there is room for the names of one object.
+        reader._shares.most = 4 * (reader.held + 300)  # noqa: SLF001
         for _ in range(2):
-            with pytest.raises(QueryAbsentError, match="all objects that definitions refer to would take more"):
+            with pytest.raises(QueryReferenceError, match="the names of a have no room") as raised:
                 reader.names(HALL, "", NAMES)
+            assert not isinstance(raised.value, QueryAbsentError)
         assert reader.get(HALL, "", "a"), "objects have their room"
+
+
+async def test_object_whose_names_fail_makes_those_of_its_namespace_unknown(tmp_path: Path, folder: Path) -> None:
+    api = _api()
+    api.put(HALLS, "great", {"of": ["opera"]}, namespace="town")
+    api.put(HALLS, "hostile", {"of": [str(number) for number in range(1000)]}, namespace="village")
+    async with running_cluster(tmp_path, api, folders=(folder,)) as running:
+        reader = running.cluster.referenced
+        await _until(running, lambda: reader.names(HALL, "town", NAMES).first("town", "opera") == "great")
+        for _ in range(2):
+            with pytest.raises(QueryReferenceError, match=r"village/hostile .* more than 999 results") as raised:
+                reader.names(HALL, "village", NAMES)
+            assert not isinstance(raised.value, QueryAbsentError), "an answer in part is for what is absent"
+        api.put(HALLS, "hostile", {"of": ["ballet"]}, namespace="village")
+        await _until(running, lambda: reader.names(HALL, "village", NAMES).first("village", "ballet") == "hostile")
+
+
+async def test_cluster_scoped_object_whose_names_fail_makes_all_unknown(tmp_path: Path, folder: Path) -> None:
+    api = _api("opera")
+    api.put(HALLS, "hostile", {"of": [str(number) for number in range(1000)]})
+    async with running_cluster(tmp_path, api, folders=(folder,)) as running:
+        reader = running.cluster.referenced
+        await _until(running, lambda: len(reader.list(HALL, "")) == 2)
+        for namespace in ("town", "village"):
+            with pytest.raises(QueryReferenceError, match="the names that hostile has"):
+                reader.names(HALL, namespace, NAMES)
+
+
+@pytest.mark.parametrize("levels", [pytest.param(1020, id="too deep"), pytest.param(9990, id="as an API server takes")])
+async def test_object_that_cannot_be_decoded_is_an_error_in_its_namespace(
+    tmp_path: Path, folder: Path, levels: int
+) -> None:
+    great = b'{"metadata": {"name": "great", "namespace": "town"}, "spec": {"of": ["opera"]}}'
+    nested = b"[" * levels + b"]" * levels
+    deep = b'{"spec": {"of": %s}, "metadata": {"name": "deep", "namespace": "village"}}' % nested
+    api = _api()
+    api.on("get", HALLS, stream(b'{"items": [%s, %s], "metadata": {"resourceVersion": "1"}}' % (great, deep)))
+    async with running_cluster(tmp_path, api, folders=(folder,)) as running:
+        reader = running.cluster.referenced
+        await _until(running, lambda: reader.names(HALL, "town", NAMES).first("town", "opera") == "great")
+        assert reader.get(HALL, "village", "great") is None
+        for look_up in (
+            lambda: reader.get(HALL, "village", "deep"),
+            lambda: reader.list(HALL, "village"),
+            lambda: reader.names(HALL, "village", NAMES),
+        ):
+            with pytest.raises(QueryReferenceError, match=r"(deep|of the kind) cannot be read") as raised:
+                look_up()
+            assert not isinstance(raised.value, QueryAbsentError)
+
+
+async def test_namespace_that_has_no_room_leaves_others_alone(
+    tmp_path: Path, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    api = _api()
+    for number in range(5):
+        api.put(HALLS, f"large{number}", {"of": ["x" * 60_000]}, namespace="village")
+    api.put(HALLS, "great", {"of": ["opera"]}, namespace="town")
+    async with running_cluster(tmp_path, api, folders=(folder,), budget=Budget(300_000)) as running:
+        reader = running.cluster.referenced
+        await _until(running, lambda: reader.names(HALL, "town", NAMES).first("town", "opera") == "great")
+        assert reader.get(HALL, "town", "absent") is None
+        assert reader.get(HALL, "village", "large0") is not None, "what has room is known"
+        for look_up in (lambda: reader.get(HALL, "village", "absent"), lambda: reader.list(HALL, "village")):
+            with pytest.raises(QueryReferenceError, match="objects of the namespace village have room") as raised:
+                look_up()
+            assert not isinstance(raised.value, QueryAbsentError)
+        assert list(reader.without_room()) == ["hall.toys.example.com village"]
+        assert "cannot be looked up: not all objects of the namespace village" in running.store.reference_gaps()[0]
+        lines = [record.getMessage() for record in caplog.records if "have no room" in record.getMessage()]
+        assert len(lines) == 1, "one line for each state"
+        assert "hall.toys.example.com in the namespace 'village'" in lines[0]
+        for number in range(5):
+            api.delete(HALLS, f"large{number}")
+        await _until(running, lambda: not reader.unread() and reader.get(HALL, "town", "great") is not None)
+        running.api.end_watches()
+        await _until(running, lambda: not reader.without_room())
+        assert reader.list(HALL, "village") == []
+
+
+async def test_kind_that_may_not_be_read_is_named(
+    tmp_path: Path, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    api = _api("great")
+    api.on("get", HALLS, status(403, "Forbidden", "no halls for you"), times=1000)
+    async with running_cluster(tmp_path, api, folders=(folder,)) as running:
+        await _until(running, lambda: "no halls for you" in running.cluster.referenced.unread().get(HALL, ""))
+        assert "Kind=Hall cannot be looked up: " in running.store.reference_gaps()[0]
+        await api.was_asked("get", HALLS, times=5)
+        lines = [record.getMessage() for record in caplog.records if "answers lack" in record.getMessage()]
+        assert len(lines) == 1, "one line for each state"
+        assert "Kind=Hall say, which cannot be looked up: " in lines[0]
 
 
 async def test_kind_that_appears_later_is_found(tmp_path: Path, folder: Path) -> None:
@@ -269,7 +365,7 @@ async def test_unwanted_kind_is_forgotten(tmp_path: Path, folder: Path) -> None:
         await _until(running, lambda: len(reader.list(HALL, "")) == 1)
         reader.want([])
         await _until(running, lambda: HALL not in reader._collections)  # noqa: SLF001 - nothing else tells of it
-        assert not reader._budget.held, "what is gone takes no room"  # noqa: SLF001
+        assert not reader._shares.held, "what is gone takes no room"  # noqa: SLF001
         with pytest.raises(QueryReferenceError, match="has not been listed yet") as raised:
             reader.list(HALL, "")
         assert not isinstance(raised.value, QueryAbsentError), "Karmada asks again, and is answered then"
@@ -316,7 +412,6 @@ async def test_object_of_a_list_without_its_kind_has_one(tmp_path: Path, folder:
         pytest.param(b'{"metadata": {}, "items": [{"metadata": {"name": "a"}, "spec": "\xff"}]}', id="no UTF-8"),
         pytest.param(b'{"metadata": {}, "items": [{"metadata": 1}]}', id="an object without metadata"),
         pytest.param(b'{"metadata": {}, "items": [1]}', id="what is no object"),
-        pytest.param(b'{"metadata": {}, "items": [{"a": ' + b"[" * 20_000 + b"]" * 20_000 + b"}]}", id="too deep"),
         pytest.param(b'{"metadata": {}, "items": {}}', id="no list"),
     ],
 )

@@ -14,7 +14,14 @@ from typing import Any, Final, Protocol, Self
 
 from msgspec.structs import replace
 
-from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError, QueryStoppedError
+from karta_interpreter.base.errors import (
+    InterpretationError,
+    QueryAbsentError,
+    QueryEvaluationError,
+    QueryReferenceError,
+    QueryStoppedError,
+    is_of_object,
+)
 from karta_interpreter.base.findings import PLACES, did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, grouped, namespace as namespace_of, type_name
 from karta_interpreter.definitions.karta.definition import (
@@ -46,9 +53,18 @@ class ObjectNames:
         self._offered: dict[tuple[str, str], list[str]] = {}
 
     def add(self, obj: Object) -> list[JSON]:
-        """Add an object, and return what the expression gives for it. Adding it again changes nothing."""
-        offers = self._expression.evaluate(obj)
+        """Add an object, and return what the expression gives for it. Adding it again changes nothing.
+
+        Raises QueryReferenceError with the object's name if its names cannot be known: it may have any.
+        """
         namespace, object_name = namespace_of(obj), str(edit.get(obj, ("metadata", "name")))
+        try:
+            offers = self._expression.evaluate(obj)
+        except QueryStoppedError:
+            raise
+        except QueryEvaluationError as error:
+            owner = f"{namespace}/{object_name}" if namespace else object_name
+            raise QueryReferenceError(f"the names that {owner} has are not known: {error}") from error
         offered = self._offered[namespace, object_name] = list[str]()
         for offer in offers:
             if isinstance(offer, dict):
@@ -200,7 +216,7 @@ def _value(
         value = _looked_up(reference, obj, reader, missing)
     except InterpretationError as error:
         # Not raised: most operations do not read the reference, and need an answer without it.
-        kind = QueryReferenceError if type(error) in (QueryReferenceError, QueryStoppedError) else QueryAbsentError
+        kind = QueryAbsentError if is_of_object(error) else QueryReferenceError
         if reference.is_optional and kind is QueryAbsentError:
             return None
         return Unresolved(f"the reference ${reference.name} has no value: {error}", kind)

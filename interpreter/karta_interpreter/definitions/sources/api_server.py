@@ -170,7 +170,7 @@ class ApiServer:
         selector: str = "",
         size: int = _PAGE,
         most: int = sys.maxsize,
-        read: Callable[[ApiRequest, bytes], Object] = read_object,
+        read: Callable[[ApiRequest, bytes], Awaitable[Object]] | None = None,
     ) -> AsyncGenerator[Object]:
         """Yield the parts of a large list one by one. All have the same version, and a watch can start from it.
 
@@ -193,7 +193,7 @@ class ApiServer:
             bytes_read += len(content)
             if bytes_read > most:
                 raise too_large(authorized, most)
-            page = read(authorized, content)
+            page = await read(authorized, content) if read else read_object(authorized, content)
             yield page
             token = get(page, ("metadata", "continue"))
             if not token:
@@ -231,7 +231,7 @@ class ApiServer:
         resource_version: str,
         *,
         timeout_seconds: int,
-        read: Callable[[ApiRequest, bytes], tuple[str, Object]] = read_event,
+        read: Callable[[ApiRequest, bytes], Awaitable[tuple[str, Object]]] | None = None,
     ) -> AsyncGenerator[tuple[str, Object]]:
         """Yield type and object of each event in a collection after a version, until the server ends the watch in time.
 
@@ -250,7 +250,7 @@ class ApiServer:
                 # aiohttp limits the length of its lines, and an event has an object of up to 1.5 MiB.
                 *lines, tail = (tail + chunk).split(b"\n")
                 for line in lines:
-                    yield read(request, line)
+                    yield await read(request, line) if read else read_event(request, line)
                 if len(tail) > _MOST_BYTES:
                     raise too_large(request, _MOST_BYTES)
             if tail:

@@ -3,7 +3,6 @@
 import marshal
 import sys
 import threading
-from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Final, Self, TypeVar
 
@@ -43,21 +42,20 @@ def weight_of(value: JSON, sign_bytes: int = _SIGN_BYTES) -> int:
 
 
 class Budget:
-    """Counts the weight of definitions, or of ``what`` else it is for, up to ``most``. Threads share it.
+    """Counts the weight of definitions up to ``most``. Threads share it.
 
-    A text without room is refused, and the previous text of its source still counts. The sources of one collection are
-    tuples that begin alike, and have ``most_of_one`` together.
+    A text without room is refused, and the previous text of its source still counts.
     """
 
-    def __init__(self, most: int = sys.maxsize, what: str = "definitions", most_of_one: int = sys.maxsize) -> None:
+    keeps_previous: Final = True
+    """Whether the previous text of a source stays in use while the present one has no room."""
+
+    def __init__(self, most: int = sys.maxsize) -> None:
         self.most = most
-        self.most_of_one = most_of_one
         self.held = 0
         self.refused: dict[Hashable, int] = {}
         """Sources with a present text that found no room, and its size."""
-        self._what = what
         self._sources: dict[Hashable, int] = {}
-        self._collections: Counter[Hashable] = Counter()
         self._lock = threading.Lock()
 
     @classmethod
@@ -68,15 +66,26 @@ class Budget:
     @property
     def reason(self) -> str:
         """Why a text is refused, and what to do."""
-        of_one = f", or those of its kind more than {self.most_of_one // _MIB} MiB" * (self.most_of_one < self.most)
         return (
-            f"together with it all {self._what} would take more than {self.most // _MIB} MiB{of_one}; "
-            f"remove {self._what}, or give the container more memory"
+            f"together with it all definitions would take more than {self.most // _MIB} MiB; "
+            "remove definitions, or give the container more memory"
         )
 
     def has_room(self, source: Hashable, size: int | None = None) -> bool:
         """Return whether there is room for the new text of a source, by default for the one that was refused."""
         return (self.refused.get(source, 0) if size is None else size) <= self._room(source)
+
+    def has_room_again(self, collection: str) -> bool:
+        """Return whether there is room for an object of a collection that was refused."""
+        return any(
+            isinstance(source, tuple) and source[0] == collection for source in self.refused if self.has_room(source)
+        )
+
+    def begin_list(self, collection: str) -> None:
+        """Note that a collection is listed: nothing changes, since each source that is refused is remembered."""
+
+    def end_list(self, collection: str) -> None:
+        """Note that a list of a collection has ended."""
 
     def take(self, source: Hashable, size: int, giving_way: Iterable[Source] = ()) -> Sequence[Source] | None:
         """Count the present text of a source, or its previous one if larger. Return None if there is no room for it.
@@ -115,8 +124,7 @@ class Budget:
             self.refused.pop(source, None)
 
     def _room(self, source: Hashable) -> int:
-        left = min(self.most - self.held, self.most_of_one - self._collections[_collection(source)])
-        return left + self._sources.get(source, 0)
+        return self.most - self.held + self._sources.get(source, 0)
 
     def _refuse(self, source: Hashable, size: int) -> None:
         if source in self.refused or len(self.refused) < MOST_REFUSED:
@@ -128,13 +136,5 @@ class Budget:
             del self._sources[source]
 
     def _set(self, source: Hashable, size: int) -> None:
-        more, collection = size - self._sources.get(source, 0), _collection(source)
-        self.held += more
-        self._collections[collection] += more
-        if not self._collections[collection]:
-            del self._collections[collection]
+        self.held += size - self._sources.get(source, 0)
         self._sources[source] = size
-
-
-def _collection(source: Hashable) -> Hashable:
-    return source[0] if isinstance(source, tuple) else None

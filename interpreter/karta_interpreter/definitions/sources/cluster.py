@@ -145,7 +145,7 @@ class Cluster:
             if name not in left_out:
                 read[source] = before.seen_again(obj) if before else ClusterKarta.first_seen(source, path, obj)
                 if before and obj is not before.obj and not read[source].last_good:
-                    collection.settle(name, obj)
+                    self.budget.settle((collection.path, name), weight_of(obj))
             elif before and name in objects:
                 read[source] = before.without_room(obj, self.budget.reason)
             else:

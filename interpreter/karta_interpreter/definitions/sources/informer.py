@@ -9,6 +9,7 @@ its collections yet, and before a CRD is deleted, its objects are deleted and th
 has been forbidden for 30 s counts as withheld on purpose, and the start does not wait for it.
 
 Objects for which a budget has no room are left out, the newest first. They are listed again when there may be room.
+Shares choose by themselves which objects are left out.
 
 An event costs the logarithm of the number of objects, and other tasks get their turn after each.
 """
@@ -29,6 +30,7 @@ from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s import JSON, Object, edit, objects_in
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget
+from karta_interpreter.definitions.sources.shares import Shares
 from karta_interpreter.definitions.sources.unread import UnreadObjects
 
 _DOUBLINGS = 30
@@ -93,7 +95,7 @@ class Informer(Generic[View]):
         path: str,
         view: Callable[[Object], View],
         pace: Pace,
-        budget: Budget | None = None,
+        budget: Budget | Shares | None = None,
         weigh: Callable[[View], int] = lambda _: 0,
     ) -> None:
         self.path = path
@@ -108,6 +110,7 @@ class Informer(Generic[View]):
         self._pace = pace
         self._budget = budget or Budget()
         self._weigh = weigh
+        self._listing: dict[str, View] = {}
         self._ages: dict[str, _Age] = {}
         self._by_age: list[_Age] = []  # the oldest first
         self._versions: dict[str, int] = {}
@@ -120,8 +123,7 @@ class Informer(Generic[View]):
     @property
     def name(self) -> str:
         """The name of the collection, such as ``kartas.run.ai``."""
-        *group, _, resource = self.path.split("/")[2:]
-        return ".".join([resource, *group])
+        return name_of_collection(self.path)
 
     @property
     def problem(self) -> ClusterError | None:
@@ -151,7 +153,7 @@ class Informer(Generic[View]):
                 version = await self._list()
                 changed()
                 version = await self._watch(version, changed)
-                while not any(self._budget.has_room((self.path, name)) for name in self.left_out):
+                while not self._budget.has_room_again(self.path):
                     version = await self._watch(version, changed)
             except ClusterError:
                 self._failures += 1
@@ -171,16 +173,21 @@ class Informer(Generic[View]):
             self.touched(name)
             self._versions[name] = version
 
-    def settle(self, name: str, view: View) -> None:
-        """Count only this version of an object in the budget."""
-        self._budget.settle((self.path, name), self._weigh(view))
+    def drop(self, name: str) -> None:
+        """Take out an object whose room another one has."""
+        self._listing.pop(name, None)
+        self.objects.pop(name, None)
+        self._forget_age(name)
+        self.touched(name)
 
     def clear(self) -> None:
         """Forget all objects."""
         names = [*self._ages, *self.left_out]
         self.objects, self.left_out = {}, {}
+        self._budget.begin_list(self.path)
         for name in names:
             self._forget(name)
+        self._budget.end_list(self.path)
 
     def _keep(self, obj: Object, objects: dict[str, View], left_out: dict[str, Object]) -> None:
         """Add an object to ``objects``, in place of newer ones if necessary, or to ``left_out`` if it has no room."""
@@ -190,7 +197,9 @@ class Informer(Generic[View]):
         leaving = self._budget.take((self.path, name), self._weigh(view), newer)
         if leaving is None:
             self._leave_out(name, obj, left_out)
-            if name in self._ages and name in self.objects:
+            if not self._budget.keeps_previous:
+                self.drop(name)
+            elif name in self._ages and name in self.objects:
                 objects.setdefault(name, self.objects[name])
             return
         del self._by_age[len(self._by_age) - len(leaving) :]  # the newest
@@ -216,9 +225,12 @@ class Informer(Generic[View]):
                 "metadata": metadata,
             }
 
-    def _forget(self, name: str) -> None:
+    def _forget_age(self, name: str) -> None:
         if age := self._ages.pop(name, None):
             del self._by_age[bisect_left(self._by_age, age)]
+
+    def _forget(self, name: str) -> None:
+        self._forget_age(name)
         self._budget.forget((self.path, name))
         self.touched(name)
 
@@ -227,6 +239,8 @@ class Informer(Generic[View]):
         left_out: dict[str, Object] = {}
         versions: dict[str, int] = {}
         version = ""
+        self._listing = objects
+        self._budget.begin_list(self.path)
         try:
             async with aclosing(self._api.pages(self.path)) as pages:
                 async for page in pages:
@@ -237,10 +251,12 @@ class Informer(Generic[View]):
                         self._keep(obj, objects, left_out)
                     versions.update((_key_of(obj), _number(obj)) for obj in items if _key_of(obj) in objects)
         except ClusterError as error:
+            self._listing = {}
             self._note_rejection(error)
             raise
         for name in (self._ages.keys() | self.left_out.keys()) - objects.keys() - left_out.keys():
             self._forget(name)
+        self._budget.end_list(self.path)
         touched = {**self.objects, **objects}
         self.objects, self.left_out, self._versions = objects, left_out, versions
         for name in touched:
@@ -320,6 +336,16 @@ class Informer(Generic[View]):
         else:
             self.put(obj)
         return True
+
+
+def name_of_collection(path: str) -> str:
+    """Return the name of the collection at a path.
+
+    >>> name_of_collection("/apis/run.ai/v1alpha1/kartas"), name_of_collection("/api/v1/pods")
+    ('kartas.run.ai', 'pods')
+    """
+    *group, _, resource = path.split("/")[2:]
+    return ".".join([resource, *group])
 
 
 def _key_of(obj: Object) -> str:

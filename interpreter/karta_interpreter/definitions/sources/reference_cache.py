@@ -7,11 +7,12 @@ a kind, or forbids it, the cache asks again from time to time. Until then its ob
 Objects are kept as JSON, and decoded when they are looked up: 45 MB of JSON can take 1.1 GB as Python objects, and
 garbage collection visits them all. A large look-up is left to a child process, which gets the JSON as it came.
 
-All objects together have a bound, with the names that definitions give them, and so have those of one kind. Those of a
-kind cannot be looked up if one of them has no room: an answer without it would be wrong.
+All objects together have a bound, with the names that definitions give them, and each namespace has its share of it. If
+an object has no room, what it may be found by is an error in its own namespace: an answer without it would be wrong.
 """
 
 import asyncio
+import logging
 import math
 import sys
 import time
@@ -28,8 +29,9 @@ from karta_interpreter.base.errors import ClusterError, QueryAbsentError, QueryR
 from karta_interpreter.base.k8s import GVK, Object, grouped, objects_in
 from karta_interpreter.definitions.karta import MOST_BYTES, MOST_OBJECTS, LargeLookUpError, ObjectNames, ReferenceReader
 from karta_interpreter.definitions.sources.api_server import ApiServer, by_kind
-from karta_interpreter.definitions.sources.budget import Budget, weight_of
-from karta_interpreter.definitions.sources.informer import Informer, Pace
+from karta_interpreter.definitions.sources.budget import weight_of
+from karta_interpreter.definitions.sources.informer import Informer, Pace, name_of_collection
+from karta_interpreter.definitions.sources.shares import Place, Shares, Source
 from karta_interpreter.definitions.sources.unread import TEXT, UnreadObjects
 from karta_interpreter.languages.jq import Query
 
@@ -38,11 +40,14 @@ MOST_DECODED: Final = 2**18
 _OBJECT_BYTES = 1024  # estimated for each object, beside its bytes
 _VALUE_BYTES = 64  # estimated for each value of the names of an object
 
+_logger = logging.getLogger(__name__)
+
 
 class _Names(Struct):
-    """The names of the objects of a kind by an expression. Those of the keys that are ``left`` are not computed yet.
+    """The names of the objects of a kind in one place, by an expression.
 
-    Objects of ``large`` have no names: a child process searches them.
+    Those of the keys that are ``left`` are not computed yet. Objects of ``large`` have no names: a child process
+    searches them. Those of ``failed`` have none, for a reason.
     """
 
     names: ObjectNames
@@ -50,6 +55,7 @@ class _Names(Struct):
     weights: dict[str, int] = field(default_factory=dict)
     weight: int = 0
     large: set[str] = field(default_factory=set)
+    failed: dict[str, QueryReferenceError] = field(default_factory=dict)
 
 
 class ReferenceCache(ReferenceReader):
@@ -61,7 +67,7 @@ class ReferenceCache(ReferenceReader):
     def __init__(self, api: ApiServer, pace: Pace, most: int = sys.maxsize, *, secrets: bool = False) -> None:
         self._api = api
         self._secrets = secrets
-        self._budget = Budget(most, "objects that definitions refer to", most // 2)
+        self._shares = Shares(most, self._give_way, self._report)
         self._pace = pace
         self._wanted: Mapping[GVK, set[GVK]] = {}
         self._moved = asyncio.Event()
@@ -69,20 +75,23 @@ class ReferenceCache(ReferenceReader):
         self._keys: defaultdict[tuple[GVK, str], dict[str, None]] = defaultdict(dict)
         """The keys of the objects of a kind in a namespace, or without one."""
         self._problems: Mapping[GVK, ClusterError] = {}
-        self._names: dict[tuple[GVK, Query], _Names] = {}
+        self._names: dict[tuple[GVK, str], dict[Query, _Names]] = {}
         self._discovery = asyncio.Lock()
         self._discovered = -math.inf
         self._versions: frozenset[str] | None = None
+        self._withheld: set[GVK] = set()
+        self._logged: set[GVK] = set()
         self._unknown: set[GVK] = set()  # kinds that the server has said it does not have
 
     def want(self, references: Iterable[tuple[GVK, GVK]]) -> None:
         """Hold only the kinds in these references: pairs of a kind of workload and a kind that it refers to."""
-        allowed = [(gvk, kind) for kind, gvk in references if not self._is_withheld(gvk)]
+        pairs = [*references]
+        allowed = [(gvk, kind) for kind, gvk in pairs if not self._is_withheld(gvk)]
         workloads = {gvk: set(kinds) for gvk, kinds in grouped(allowed).items()}
-        # Without the collections of removed definitions.
-        for source in self._names:
-            self._budget.forget(source)
-        self._names = {}
+        self._withheld = {kind for _, kind in pairs if self._is_withheld(kind)}
+        # Without the names of removed definitions.
+        for place in tuple(self._names):
+            self._forget_names(place)
         if self._wanted != workloads:
             self._wanted = workloads
             self._moved.set()
@@ -90,16 +99,19 @@ class ReferenceCache(ReferenceReader):
     def texts(self, gvk: GVK, namespace: str, name: str | None = None, most: int = MOST_BYTES) -> Sequence[bytes]:
         """Return the object of that name, or all of the namespace and those without one, as JSON.
 
-        Raise QueryReferenceError if the kind is not known, LargeLookUpError if there are more than ``most`` bytes.
+        Raise QueryReferenceError if they are not all known, LargeLookUpError if there are more than ``most`` bytes.
         """
         objects = self._objects(gvk)
         if name is None:
+            self._check_room(gvk, namespace)
             keys = [*self._keys.get((gvk, ""), ()), *(self._keys.get((gvk, namespace), ()) if namespace else ())]
         elif "/" in name:  # with a slash it would be the key of an object in another namespace
             return ()
         else:
             # The key of a cluster-scoped object is only its name.
             keys = [key for key in (f"{namespace}/{name}", name) if key in objects][:1]
+            if not keys:
+                self._check_room(gvk, namespace)
         if len(keys) > MOST_OBJECTS:
             raise LargeLookUpError
         texts = [objects[key] for key in keys]
@@ -108,46 +120,97 @@ class ReferenceCache(ReferenceReader):
         return texts
 
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
-        """Return the object of that name, or None. Raise QueryReferenceError if the kind is not known."""
+        """Return the object of that name, or None. Raise QueryReferenceError if it is not known."""
         for text in self.texts(gvk, namespace, name, MOST_DECODED):
-            return _decoded(text)
+            return _decoded(text, name)
         return None
 
     def list(self, gvk: GVK, namespace: str) -> Sequence[Object]:
         """Return the objects of a kind. Raise QueryReferenceError if they are not known."""
-        return [*map(_decoded, self.texts(gvk, namespace, None, MOST_DECODED))]
+        return [_decoded(text, "of the kind") for text in self.texts(gvk, namespace, None, MOST_DECODED)]
 
     def names(self, gvk: GVK, namespace: str, expression: Query) -> ObjectNames:
-        """Return the names of all objects of a kind. Those of an object are computed once for each state of it."""
-        objects, source = self._objects(gvk), (gvk, expression)
-        if source not in self._names:
-            self._names[source] = _Names(ObjectNames(expression), dict.fromkeys(objects))
-        computed = self._names[source]
+        """Return the names of all objects of a kind in a namespace, or of all if they are cluster-scoped.
+
+        The names of an object are computed once for each state of it. Raise QueryReferenceError if those of one fail.
+        """
+        objects = self._objects(gvk)
+        self._check_room(gvk, namespace)
+        place = next((place for place in ((gvk, ""), (gvk, namespace)) if place in self._keys), None)
+        if place is None:
+            return ObjectNames(expression)
+        by_expression = self._names.setdefault(place, {})
+        if expression not in by_expression:
+            by_expression[expression] = _Names(ObjectNames(expression), {**self._keys[place]})
+        computed = by_expression[expression]
         while computed.left:  # a call that takes long is interrupted, and the next one goes on
             key = next(reversed(computed.left))
-            self._compute(source, computed, key, objects.get(key))
+            self._compute(((gvk, expression), f"{place[1]}/"), computed, key, objects.get(key))
             del computed.left[key]
-        if any(key.rpartition("/")[0] in ("", namespace) for key in computed.large):
+        for error in computed.failed.values():
+            raise error
+        if computed.large:
             raise LargeLookUpError
         return computed.names
 
-    def _compute(self, source: tuple[GVK, Query], computed: _Names, key: str, text: bytes | None) -> None:
-        """Compute the names of an object, None for one that is gone. Raise QueryAbsentError if they have no room."""
+    def _compute(self, source: Source, computed: _Names, key: str, text: bytes | None) -> None:
+        """Compute the names of an object, None for one that is gone. Raise QueryReferenceError if they have no room."""
         namespace, _, name = key.rpartition("/")
         computed.names.remove(namespace, name)
         computed.large.discard(key)
+        computed.failed.pop(key, None)
         weight = 0
         if text is not None and len(text) > MOST_DECODED:
             computed.large.add(key)
         elif text is not None:
-            weight = weight_of(computed.names.add(_decoded(text)), _VALUE_BYTES)
+            try:
+                weight = weight_of(computed.names.add(_decoded(text, key)), _VALUE_BYTES)
+            except QueryReferenceError as error:
+                computed.failed[key] = error
         total = computed.weight + weight - computed.weights.get(key, 0)
-        if self._budget.take(source, total) is None:
-            raise QueryAbsentError(self._budget.reason)
-        self._budget.settle(source, total)
+        if not self._shares.count(source, total):
+            raise QueryReferenceError(f"the names of {key} have no room: {self._shares.advice(namespace)}")
         computed.weight, computed.weights[key] = total, weight
         if text is None:
             del computed.weights[key]
+
+    def _check_room(self, gvk: GVK, namespace: str) -> None:
+        """Raise QueryReferenceError if an object of a kind has no room: of the namespace, or cluster-scoped."""
+        path = self._collections[gvk].path
+        for scope in dict.fromkeys(("", namespace)):
+            if reason := self._shares.why_left_out((path, scope)):
+                raise QueryReferenceError(reason)
+
+    @property
+    def held(self) -> int:
+        """The bytes that the objects, and the names that definitions give them, take."""
+        return self._shares.held
+
+    def unread(self) -> dict[GVK, str]:
+        """Return the kinds that cannot be looked up though there are workloads that refer to them, with the reasons."""
+        reasons = {gvk: self.problem(gvk) for gvk in self._withheld}
+        return reasons | {gvk: reason for gvk in self._wanted if (reason := self._why_unread(gvk))}
+
+    def _why_unread(self, gvk: GVK) -> str:
+        # A kind that refers to itself is looked up if it is there.
+        if not self._is_lasting(gvk) or self._wanted.get(gvk) == {gvk}:
+            return ""
+        collection = self._collections.get(gvk)
+        return self.problem(gvk) or f"its objects may be outdated: {collection and collection.problem}"
+
+    def _log_unread(self, gvk: GVK) -> None:
+        """Log why a kind cannot be looked up, once for each state."""
+        reason = self._why_unread(gvk)
+        if reason and gvk not in self._logged:
+            _logger.warning("answers lack what objects of %s say, which cannot be looked up: %s", gvk, reason)
+        (self._logged.add if reason else self._logged.discard)(gvk)
+
+    def without_room(self) -> dict[str, str]:
+        """Return the collections of which objects have no room, with the reasons, by collection and namespace."""
+        return {
+            f"{name_of_collection(path)} {namespace}".rstrip(): self._shares.why_left_out((path, namespace))
+            for path, namespace in self._shares.left_out
+        }
 
     def problem(self, gvk: GVK) -> str:
         """Return why the objects of a kind are not known, empty if they are."""
@@ -155,7 +218,7 @@ class ReferenceCache(ReferenceReader):
             return "definitions may not refer to Secrets: start the server with --secret-references"
         collection = self._collections.get(gvk)
         if collection and collection.listed and not collection.absent:
-            return self._budget.reason if collection.left_out else ""
+            return ""
         problem = collection.problem if collection else self._problems.get(gvk)
         return str(problem) if problem else "it has not been listed yet"
 
@@ -176,11 +239,11 @@ class ReferenceCache(ReferenceReader):
         await self._find(gvk, lambda: self._wanted.get(gvk, ()))
         path = await self._find(gvk, lambda: (gvk,))
         unread = UnreadObjects(self._api, gvk.type_meta)
-        collection = Informer(unread, path, _view, self._pace, self._budget, _weigh)
+        collection = Informer(unread, path, _view, self._pace, self._shares, _weigh)
         collection.touched = partial(self._touch, gvk, collection)
         self._collections = {**self._collections, gvk: collection}
         try:
-            await collection.follow(lambda: None)
+            await collection.follow(lambda: self._log_unread(gvk))
         finally:
             # Also after an error in this program: without its objects the collection would say that there are none.
             self._collections = {other: value for other, value in self._collections.items() if value is not collection}
@@ -198,6 +261,7 @@ class ReferenceCache(ReferenceReader):
                     # Until the kind of workload is found, the kind that it refers to may be there, too.
                     if kind == gvk and (error.reason == "NotFound" or error.status == HTTPStatus.NOT_FOUND):
                         self._unknown.add(gvk)
+                        self._log_unread(gvk)
             failures += 1
             await asyncio.sleep(self._pace.pause(failures))
 
@@ -238,9 +302,38 @@ class ReferenceCache(ReferenceReader):
             self._keys[place].pop(key, None)
             if not self._keys[place]:
                 del self._keys[place]
-        for (kind, _), computed in self._names.items():
-            if kind == gvk:
-                computed.left[key] = None
+                self._forget_names(place)
+        for computed in self._names.get(place, {}).values():
+            computed.left[key] = None
+
+    def _forget_names(self, place: tuple[GVK, str]) -> None:
+        gvk, namespace = place
+        for expression in self._names.pop(place, ()):
+            self._shares.forget(((gvk, expression), f"{namespace}/"))
+
+    def _give_way(self, source: Source) -> None:
+        """Let go of an object, or of the names of a namespace's objects, whose room another namespace needs."""
+        collection, key = source
+        if isinstance(collection, tuple):
+            gvk, expression = collection
+            del self._names[gvk, key.removesuffix("/")][expression]
+            return
+        for informer in self._collections.values():
+            if informer.path == collection:
+                informer.drop(key)
+
+    def _report(self, place: Place, is_left_out: bool) -> None:
+        path, namespace = place
+        held = self._shares.held_by(namespace)
+        if is_left_out:
+            message = (
+                "objects that definitions refer to have no room: %s in the namespace %r, which has %d bytes of them"
+            )
+            _logger.warning(message, name_of_collection(path), namespace, held)
+        else:
+            _logger.info(
+                "objects that had no room have it: %s in the namespace %r", name_of_collection(path), namespace
+            )
 
     def _is_withheld(self, gvk: GVK) -> bool:
         """Return whether a value of the objects of a kind must not leave as part of an answer."""
@@ -248,15 +341,16 @@ class ReferenceCache(ReferenceReader):
 
     def _objects(self, gvk: GVK) -> Mapping[str, bytes]:
         if problem := self.problem(gvk):
-            collection = self._collections.get(gvk)
-            is_lasting = (
-                collection.is_refused or collection.absent or collection.left_out
-                if collection
-                else gvk in self._unknown or self._is_withheld(gvk)
-            )
             # After other errors Karmada asks again, and has the right answer a moment later.
-            raise (QueryAbsentError if is_lasting else QueryReferenceError)(problem)
+            raise (QueryAbsentError if self._is_lasting(gvk) else QueryReferenceError)(problem)
         return self._collections[gvk].objects
+
+    def _is_lasting(self, gvk: GVK) -> bool:
+        """Return whether the kind does not exist, or may not be read."""
+        collection = self._collections.get(gvk)
+        if collection is None:
+            return gvk in self._unknown or self._is_withheld(gvk)
+        return collection.absent or collection.is_refused
 
 
 def _view(obj: Object) -> bytes:
@@ -268,9 +362,9 @@ def _weigh(text: bytes) -> int:
     return _OBJECT_BYTES + len(text)
 
 
-def _decoded(text: bytes) -> Object:
+def _decoded(text: bytes, which: str) -> Object:
     try:
         obj: Object = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise QueryAbsentError(f"an object of the kind cannot be read: {error}") from error
+        raise QueryReferenceError(f"the object {which} cannot be read: {error}") from error
     return obj

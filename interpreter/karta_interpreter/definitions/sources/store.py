@@ -78,6 +78,15 @@ class Store:
         """The cache of the objects that definitions refer to, None without a cluster."""
         return self._cluster.referenced if self._cluster else None
 
+    def reference_gaps(self) -> list[str]:
+        """Return what definitions refer to and cannot be looked up, each with the reason."""
+        if self._cluster is None:
+            return []
+        referenced = self._cluster.referenced
+        left_out = [f"{place} cannot be looked up: {reason}" for place, reason in referenced.without_room().items()]
+        unread = [f"{gvk} cannot be looked up: {reason}" for gvk, reason in referenced.unread().items()]
+        return left_out + unread
+
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Call ``subscriber`` with every snapshot from now on, until the returned function is called."""
         self._subscribers.append(subscriber)

@@ -57,7 +57,7 @@ _CALL_ADVICE = {
 _DOUBT_ADVICE = (
     f"correct the definition, or the name in {option('kinds')} or {option('without')}; a name is fine if its "
     "definition comes later; for Kartas that cannot be read install the chart of the control plane, and give both "
-    "charts one kartaApiGroup"
+    "charts one kartaApiGroup; let the server list and watch the kinds that it may not look up"
 )
 _INSIDE = (".svc", ".cluster.local")
 _PORT_FORWARD = (
@@ -210,7 +210,7 @@ def judge_readiness(reply: Reply) -> Iterator[CheckResult]:
     if reply.status == HTTPStatus.OK:
         yield ok(_READINESS, "the server is ready")
         head, *doubts = reply.body.decode(errors="replace").splitlines() or [""]
-        for doubt in doubts[:20] if head == "ok" else ():
+        for doubt in doubts[:30] if head == "ok" else ():
             yield warning(_READINESS, doubt, _DOUBT_ADVICE)
     elif reply.status == HTTPStatus.NOT_FOUND:
         yield warning(

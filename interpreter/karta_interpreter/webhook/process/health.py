@@ -10,7 +10,7 @@ from http import HTTPStatus
 from math import inf
 from typing import Final
 
-from karta_interpreter.base.findings import in_one_line
+from karta_interpreter.base.findings import escaped, in_one_line
 from karta_interpreter.definitions.sources import Store
 from karta_interpreter.webhook.wire import encode_status
 
@@ -59,12 +59,16 @@ class Readiness:
         return [*filter(holds.get, holds)]
 
     def doubts(self) -> list[str]:
-        """Return a line for each name of a kind without a definition, and each definition that cannot be used."""
+        """Return a line for each name of a kind without a definition, and each definition that cannot be used.
+
+        Before them come the objects that definitions refer to and that cannot be looked up.
+        """
         snapshot = self._store.snapshot
         # Another source hides a definition by intent.
         conflicts = (finding for finding in snapshot.findings if not finding.rule.startswith("shadowed-"))
         broken = (finding for entry in snapshot.quarantined for finding in entry.findings[:1])
-        return [in_one_line(finding) for finding in [*conflicts, *broken][:20]]
+        gaps = [escaped(gap) for gap in self._store.reference_gaps()[:10]]
+        return gaps + [in_one_line(finding) for finding in [*conflicts, *broken][:20]]
 
     def beat(self) -> None:
         """Record a beat, and the present objections to traffic."""

@@ -92,7 +92,11 @@ class Server:
                     "registration_in_step", lambda: registrar.in_step and not (ca_file and ca_file.problem)
                 )
         if cluster:
+            referenced = cluster.referenced
             self._metrics.show("cluster_stale_seconds", lambda: cluster.stale_for)
+            self._metrics.show("references_bytes", lambda: referenced.held)
+            self._metrics.show("references_unread", lambda: len(referenced.unread()))
+            self._metrics.show("references_without_room", lambda: len(referenced.without_room()))
         self._readiness = Readiness(
             self._store,
             lambda: self._tls.not_after if self._tls else inf,
