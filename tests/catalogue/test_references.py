@@ -3,15 +3,16 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from typing import NoReturn
 
 import pytest
 
-from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.errors import InterpretationError, QueryReferenceError
 from karta_interpreter.base.k8s import JSON
 from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.base.karmada import Results
 from karta_interpreter.definitions.karta.definition import Definition
-from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
+from karta_interpreter.definitions.karta.reference_resolver import Known, ReferenceReader, resolved
 from karta_interpreter.engine.evaluation.pods import unknown_requests
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.suites.suite import Case
@@ -195,3 +196,38 @@ def test_requests_that_cannot_be_known_are_named_beside_a_count(definition: Defi
                 assert _count(interpret(definition, case.call, reader=Known.of(case.references))), case.name
                 seen.update(part.reason for part in parts)
     assert seen == {part.reason for part in definition.annotations.unread}
+
+
+class _WithoutRoom(ReferenceReader):
+    """What a server knows if objects of one kind have no room, or cannot be decoded."""
+
+    def __init__(self, known: Known, gvk: GVK) -> None:
+        self._known, self._gvk = known, gvk
+
+    def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
+        return self._fail() if gvk == self._gvk else self._known.get(gvk, namespace, name)
+
+    def list(self, gvk: GVK, namespace: str) -> Sequence[Object]:
+        return self._fail() if gvk == self._gvk else self._known.list(gvk, namespace)
+
+    def _fail(self) -> NoReturn:
+        raise QueryReferenceError("not all objects have room")
+
+
+@pytest.mark.sweep
+@applies(lambda entry: entry.definition is not None and entry.definition.references)
+def test_reference_without_room_is_an_error_and_no_smaller_answer(
+    definition: Definition, cases: Sequence[Case]
+) -> None:
+    failed = 0
+    for case, operation in product(cases, filter(definition.answers, (*_EVERY, *_COUNTS))):
+        call = Call(operation, case.call.object, observed=case.call.object)
+        known = Known.of(case.references, [reference.gvk for reference in definition.references])
+        for gvk in dict.fromkeys(reference.gvk for reference in definition.references):
+            try:
+                results = interpret(definition, call, reader=_WithoutRoom(known, gvk))
+            except InterpretationError as error:
+                failed += "have room" in str(error)
+                continue
+            assert results == interpret(definition, call, reader=known), (case.name, operation, gvk)
+    assert failed, "some answer needs what has no room"

@@ -98,7 +98,7 @@ def dependency(script: OperationScript) -> None:
     for function in more:
         lines += _attempt(
             [
-                f"  for _, template in each(limited({function}(obj))) do",
+                f"  for _, template in each(limited_to(10000, {function}(obj))) do",
                 '    local spec = get(template, "spec")',
                 f"    if spec ~= nil then add_pod_dependencies(found, spec, namespace, {without}) end",
                 "  end",
@@ -112,8 +112,8 @@ def dependency(script: OperationScript) -> None:
 
 
 def _attempt(lines: Iterable[str]) -> list[str]:
-    """Return the lines of a part that names nothing more where it fails."""
-    return ["  pcall(function()", *lines, "  end)"]
+    """Return the lines of a part that names nothing more where it fails, except at a bound."""
+    return ["  attempt(function()", *lines, "  end)"]
 
 
 def _named(script: OperationScript, rule: ExtraDependency) -> list[str]:

@@ -200,3 +200,36 @@ def test_script_with_a_label_selector_gives_the_answer_of_the_annotation(define:
     overridden = interpret(_by_labels(define, "{}", lua=_OVERRIDE), call)
 
     assert overridden == interpret(_by_labels(define, selector), call)
+
+
+_SECRETS = "- {apiVersion: v1, kind: Secret, name: '.spec.secrets[]'}"
+
+
+@rows(
+    ("spec", "annotations", "reason"),
+    [
+        pytest.param({"secrets": [f"s{number}" for number in range(10_001)]}, {"dependencies": _SECRETS},
+            "more than 10000", id="names of an annotation"),
+        pytest.param({"templates": [{}] * 10_001}, {"dependencies": "- {pods: '.spec.templates[]'}"},
+            "more than 10000", id="pod templates of an annotation"),
+        pytest.param({"secrets": ["$(p)"], "p": [f"s{number}" for number in range(17)]},
+            {"dependencies": _SECRETS + "\n- {parameters: .spec}"}, "more than 16", id="values of a parameter"),
+        pytest.param({"secrets": ["$(a)$(b)$(c)$(d)$(e)"], **dict.fromkeys("abcde", "s")},
+            {"dependencies": _SECRETS + "\n- {parameters: .spec}"}, "more than 4", id="parameters of a name"),
+    ],
+)  # fmt: skip
+def test_more_dependencies_than_a_bound_are_an_error(
+    define: Define, spec: dict[str, Any], annotations: dict[str, str], reason: str
+) -> None:
+    obj = {"apiVersion": "example.io/v1", "kind": "Train", "metadata": {"name": "t", "namespace": "n"}, "spec": spec}
+    definition = define(root=component("train", ".spec.template"), **annotations)
+    with pytest.raises(InterpretationError, match=reason):
+        interpret(definition, Call(Operation.INTERPRET_DEPENDENCY, obj))
+
+
+def test_as_many_dependencies_as_a_bound_are_answered(define: Define) -> None:
+    spec = {"secrets": ["$(p)$(q)$(p)$(q)", *(f"s{number}" for number in range(9_999))], "p": [*"abcd"], "q": ""}
+    obj = {"apiVersion": "example.io/v1", "kind": "Train", "metadata": {"name": "t", "namespace": "n"}, "spec": spec}
+    definition = define(root=component("train", ".spec.template"), dependencies=_SECRETS + "\n- {parameters: .spec}")
+    names = [each["name"] for each in interpret(definition, Call(Operation.INTERPRET_DEPENDENCY, obj))["dependencies"]]
+    assert len(names) == 9_999 + 4

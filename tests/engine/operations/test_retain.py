@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.evaluation.pods import scale_locations
 from karta_interpreter.engine.operations import Call, Operation, interpret
@@ -51,6 +52,17 @@ def test_label_leaves_replicas_to_member(define: Define) -> None:
 
 def test_label_keeps_template_if_member_has_no_value(define: Define) -> None:
     assert retain(define(root=ROOT), obj(RETAINING, replicas=2), obj())["spec"]["replicas"] == 2
+
+
+def test_more_values_of_member_than_a_bound_are_an_error(define: Define) -> None:
+    definition = define(root=ROOT, retain="- .spec.ports[].node\n")
+    ports = [{"name": str(number)} for number in range(10_000)]
+    observed = obj(ports=[{**port, "node": 7} for port in ports])
+    call = Call(Operation.RETAIN, obj(ports=ports), observed=observed)
+    assert interpret(definition, call)["retained"]["spec"]["ports"][-1] == {"name": "9999", "node": 7}
+    observed["spec"]["ports"].append({"name": "10000", "node": 7})
+    with pytest.raises(InterpretationError, match="more than 10000"):
+        interpret(definition, call)
 
 
 def test_unset_replicas_and_suspend_keep_the_members_values(define: Define) -> None:

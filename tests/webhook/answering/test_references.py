@@ -194,6 +194,33 @@ async def test_count_of_rollout_is_known_without_its_template(
     assert (response.get("replicaRequirements") or {}).get("resourceRequest") == requires
 
 
+class _Shops(_Large):
+    def texts(self, gvk: GVK, namespace: str, name: str | None = None) -> Sequence[bytes]:
+        del gvk, namespace, name
+        return [orjson.dumps(_SHOPS[0])]
+
+
+@pytest.mark.parametrize(
+    ("known", "most_bytes", "most_objects"),
+    [
+        pytest.param(_TooLarge({}), 10_000, 9, id="one kind has too many"),
+        pytest.param(_Shops({}), 100, 9, id="too many bytes"),
+        pytest.param(_Shops({}), 10_000, 0, id="too many objects"),
+    ],
+)
+async def test_look_up_beyond_a_bound_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, known: Known, most_bytes: int, most_objects: int
+) -> None:
+    monkeypatch.setattr(child_lane, "MOST_BYTES", most_bytes)
+    monkeypatch.setattr(child_lane, "MOST_OBJECTS", most_objects)
+    obj = {"apiVersion": ROLLOUT.api_version, "kind": "Rollout", "metadata": {"name": "shop"}, "spec": _ELSEWHERE}
+    kind = {"group": ROLLOUT.group, "version": ROLLOUT.version, "kind": ROLLOUT.kind}
+    request = {"uid": "u", "kind": kind, "name": "shop", "operation": "InterpretReplica", "object": obj}
+    response: Any = await _answer(json.dumps({"request": request}).encode(), known, ROLLOUT)
+    assert response["status"]["code"] == 422, "its requests would be missing"
+    assert "the objects that one call looks up are more than 4 MiB" in response["status"]["message"]
+
+
 _DOMAIN: Object = {
     "apiVersion": "resource.nvidia.com/v1beta1",
     "kind": "ComputeDomain",

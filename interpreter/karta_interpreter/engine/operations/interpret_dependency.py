@@ -3,10 +3,9 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator
-from itertools import islice
 from typing import Final
 
-from karta_interpreter.base.errors import InterpretationError, LuaRunError, QueryReferenceError, QueryStoppedError
+from karta_interpreter.base.errors import InterpretationError, LuaRunError, QueryResultsError, is_of_object
 from karta_interpreter.base.k8s import (
     DEPENDENCIES_READ,
     JSON,
@@ -30,8 +29,9 @@ from karta_interpreter.languages.lua.script_dependencies import verify
 _NAME: Final = re.compile(r"([A-Za-z0-9][\w.:-]{0,252})?", re.ASCII)
 
 _PARAMETER: Final = re.compile(r"\{\{.*?\}\}|\$\(.*?\)")
-# The most names that one name with parameters yields. Without a limit they multiply with the values.
-_MOST_NAMES: Final = 16
+MOST_NAMES: Final = 16
+"""Names that one name with parameters may yield. Without a bound they multiply with the values."""
+_MOST_ROUNDS: Final = 4
 _STEP: Final = re.compile(r"""[^\s.\[\]"'=(){}$]+""")
 
 
@@ -53,7 +53,7 @@ def named_objects(definition: Definition, obj: Object, failures: list[str]) -> l
     """Return all dependencies that are named, also by names that no object can have.
 
     A part of the definition that fails on the object names nothing, and costs no other name: its error is appended to
-    ``failures``. Raises the errors of what another call may answer, QueryReferenceError and QueryStoppedError.
+    ``failures``. Raises other errors: Karmada removes what an answer leaves out from all members.
     """
     annotations = definition.annotations
     claimed: set[str] = set()
@@ -88,7 +88,9 @@ def named_objects(definition: Definition, obj: Object, failures: list[str]) -> l
 def _with_values(dependencies: Iterable[Dependency], values: Object) -> Iterator[Dependency]:
     """Yield dependencies by the names that the values of parameters make."""
     for dependency in dependencies:
-        for name in islice(_filled(dependency.name, values), _MOST_NAMES):
+        for number, name in enumerate(_filled(dependency.name, values)):
+            if number == MOST_NAMES:
+                raise QueryResultsError(f"the name {dependency.name} with parameters has more than {MOST_NAMES} values")
             if name or dependency.label_selector:
                 yield dependency._replace(name=name)
 
@@ -103,23 +105,25 @@ def _named_by(rule: ExtraDependency, obj: Object) -> list[Dependency]:
 
 
 def _failure(definition: Definition, part: str, error: InterpretationError, *, is_mistake: bool = False) -> str:
-    """Return what to tell about a part that fails on the object. Raises what another call may answer, and mistakes."""
-    if is_mistake or {type(error), type(error.__cause__)} & {QueryStoppedError, QueryReferenceError}:
+    """Return what to tell about a part that fails on the object. Raises errors of other causes, and mistakes."""
+    if is_mistake or not is_of_object(error):
         raise error
     return f"definition {definition.name}, {part}: {error}"
 
 
-def _filled(name: str, values: Object, rounds: int = 4) -> Iterator[str]:
+def _filled(name: str, values: Object, rounds: int = _MOST_ROUNDS) -> Iterator[str]:
     """Yield the names that a name with parameters stands for: one for each value of a list, none for "".
 
     >>> list(_filled("$(params.user)-key", {"params": {"user": ["ann", "bob"]}})), list(_filled("key", {}))
     (['ann-key', 'bob-key'], ['key'])
     """
-    token = next(iter(_PARAMETER.findall(name)), "") if rounds and name == name[:253] else ""
+    token = next(iter(_PARAMETER.findall(name)), "") if name == name[:253] else ""
     path = tuple(int(step) if step.isdecimal() else step for step in _STEP.findall(token))
     value = get(values, path, get(values, path[:1]))  # one text may stand for all that begins so
-    entries = value[:_MOST_NAMES] if isinstance(value, list) else [value]
+    entries = value[: MOST_NAMES + 1] if isinstance(value, list) else [value]
     texts = [text[:254] for text in entries if isinstance(text, str)]
+    if texts and not rounds:
+        raise QueryResultsError(f"a name has more than {_MOST_ROUNDS} parameters, or one within another, up to {name}")
     for text in texts:
         yield from _filled(name.replace(token, text), values, rounds - 1)
     if not texts:

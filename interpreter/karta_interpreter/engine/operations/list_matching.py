@@ -11,8 +11,7 @@ from typing import TypeVar
 from karta_interpreter.base.errors import (
     InterpretationError,
     QuantityError,
-    QueryReferenceError,
-    QueryStoppedError,
+    is_of_object,
 )
 from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, Projection, Quantity, get, grouped
 from karta_interpreter.definitions.karta import ComponentRules, Definition, PodTemplate
@@ -30,12 +29,13 @@ _Element = tuple[Path, str, int]
 def unless_broken(read: Callable[..., T], *arguments: object) -> T | None:
     """Return a value read from a member's object, or None if reading fails, so that an update can repair the object.
 
-    If an evaluation was stopped or lacks a reference, that says nothing about the object and stays an error.
+    Too many results, an evaluation that was stopped and one that lacks a reference stay errors. Karmada then sends no
+    update, shows the reason in the Work and asks again. An update without what the member owns would take it away.
     """
     try:
         return read(*arguments)
     except InterpretationError as error:
-        if {type(error), type(error.__cause__)} & {QueryStoppedError, QueryReferenceError}:
+        if not is_of_object(error):
             raise
         return None
 

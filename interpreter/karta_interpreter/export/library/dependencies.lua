@@ -14,7 +14,7 @@ end
 -- Appends the objects that label selectors match, each selector once. One with null in it matches nothing.
 local function add_selected(found, api_version, kind, namespace, selectors)
   local known = {}
-  for _, selector in ipairs(limited(selectors)) do
+  for _, selector in ipairs(limited_to(10000, selectors)) do
     local is_new = not has_null(selector)
     if is_new and type(selector) ~= "table" then error("a label selector must be an object", 0) end
     for field in pairs(is_new and selector or {}) do
@@ -78,7 +78,7 @@ end
 -- The values that are not null or empty; all must be text.
 local function texts(values)
   local found = {}
-  for _, value in ipairs(limited(values)) do
+  for _, value in ipairs(limited_to(10000, values)) do
     value = non_null(value)
     if value ~= nil and type(value) ~= "string" then error("names of dependencies must be text", 0) end
     if value and value ~= "" then found[#found + 1] = value end
@@ -109,13 +109,19 @@ local function that_can_exist(found)
   return kept
 end
 
--- Appends the names that a name with parameters comes to, {{...}} or $(...): at most 16, one for each value of a list.
+-- Does what names nothing more where it fails. At a bound it fails, because Karmada removes what an answer leaves out.
+local function attempt(part)
+  local is_right, reason = pcall(part)
+  if not is_right and string.find(tostring(reason), "more than %d+ results") then error(reason, 0) end
+end
+
+-- Appends the names that a name with parameters comes to, {{...}} or $(...): one for each value of a list.
 local function fill(names, name, values, rounds)
   local first, last = string.find(name, "{{.-}}")
   local start, stop = string.find(name, "%$%(.-%)")
   if start and not (first and first < start) then first, last = start, stop end
   local token, texts = first and string.sub(name, first, last) or "", {}
-  local value, top = rounds > 0 and #name < 254 and first and values or nil, values
+  local value, top = #name < 254 and first and values or nil, values
   for step in string.gmatch(token, "[^%s.%[%]\"'=(){}$]+") do
     local index = not string.find(step, "%D") and tonumber(step)
     if not index then value = peek(value, step) else value = is_list(value) and value[index + 1] or nil end
@@ -123,18 +129,19 @@ local function fill(names, name, values, rounds)
   end
   if value == nil and top ~= values then value = top end
   for at, text in ipairs(is_list(value) and value or {value}) do
-    if at <= 16 and type(text) == "string" then texts[#texts + 1] = string.sub(text, 1, 254) end
+    if at <= 17 and type(text) == "string" then texts[#texts + 1] = string.sub(text, 1, 254) end
   end
+  if #texts > 0 and rounds == 0 then error("more than 4 results of parameters in parameters", 0) end
   for _, text in ipairs(texts) do
-    if #names >= 16 then return end
     fill(names, join(split(name, token), text), values, rounds - 1)
   end
-  if #texts == 0 and #names < 16 then names[#names + 1] = name end
+  if #texts == 0 then names[#names + 1] = name end
+  if #names > 16 then error("more than 16 results of a name with parameters", 0) end
 end
 
 -- The dependencies with the values of parameters in their names.
 local function with_parameters(found, objects)
-  for _, values in ipairs(limited(objects)) do
+  for _, values in ipairs(limited_to(10000, objects)) do
     local filled = {}
     for _, one in ipairs(non_null(values) and found or {}) do
       local names = {}

@@ -117,9 +117,13 @@ local function append(found, value)
 end
 
 -- An expression of a Karta has at most 999 results.
-local function limited(found)
-  if #found > 999 then error("more than 999 results") end
+local function limited_to(most, found)
+  if #found > most then error("more than " .. most .. " results") end
   return found
+end
+
+local function limited(found)
+  return limited_to(999, found)
 end
 
 -- The value of an element: nil in the place of `null`.

@@ -209,14 +209,14 @@ class _LookedUp:
         try:
             texts = reader.texts(GVK(*kind), *where)
         except LargeLookUpError:
-            return child.ABSENT, _BEYOND.encode()
+            return child.FAILURE, _BEYOND.encode()
         except QueryReferenceError as error:
             letter = child.ABSENT if isinstance(error, QueryAbsentError) else child.FAILURE
             return letter, str(error).encode(errors="replace")
         self._objects += max(len(texts), 1)
         self._bytes += sum(map(len, texts))
         if self._objects > MOST_OBJECTS or self._bytes > MOST_BYTES:
-            return child.ABSENT, _BEYOND.encode()
+            return child.FAILURE, _BEYOND.encode()
         return child.ANSWER, b"[%s]" % b",".join(texts)
 
 

@@ -128,7 +128,7 @@ class _ServerReader(ReferenceReader):
         try:
             objects: Sequence[Object] = orjson.loads(payload)
         except orjson.JSONDecodeError as error:
-            raise QueryAbsentError(f"an object of the kind cannot be read: {error}") from error
+            raise QueryReferenceError(f"an object of the kind cannot be read: {error}") from error
         return objects
 
 

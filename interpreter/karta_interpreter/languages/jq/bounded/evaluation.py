@@ -10,7 +10,7 @@ from typing import Final
 
 import orjson
 
-from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError, QueryStoppedError, SandboxError
+from karta_interpreter.base.errors import QueryEvaluationError, QueryResultsError, QueryStoppedError, SandboxError
 from karta_interpreter.base.k8s import JSON
 from karta_interpreter.base.sandbox import Pool, Process, Program, remaining
 from karta_interpreter.languages.jq.bounded import libjq
@@ -53,7 +53,7 @@ def evaluate(
     """Return the outputs of a program, at most this many, for an input that is JSON text.
 
     Waiting for a process is part of the time, starting one is not. Raises QueryEvaluationError for an error of the
-    program, and QueryLimitError when it was stopped.
+    program, and QueryStoppedError when it was stopped.
     """
     # Before a process is taken: text that is not Unicode is an error of the caller, which `Query` words.
     code, text = program.encode(), value.encode()
@@ -67,7 +67,7 @@ def evaluate(
         raise QueryEvaluationError(redacted(payload.decode(errors="replace")))
     if letter != libjq.RESULTS:
         too_many = f"it gives more than {most} results"
-        raise QueryLimitError(too_many if letter == libjq.TOO_MANY else "its results are too large")
+        raise QueryResultsError(too_many if letter == libjq.TOO_MANY else "its results are too large")
     results: list[JSON] = orjson.loads(payload)
     return results
 

@@ -6,7 +6,7 @@ from functools import reduce
 from itertools import chain
 from typing import Final, NoReturn, TypeAlias
 
-from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError, QueryRaisedError
+from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError, QueryRaisedError, QueryResultsError
 from karta_interpreter.base.k8s import JSON, type_name
 from karta_interpreter.languages.jq.compiled.costs import MOST_REPEATED
 from karta_interpreter.languages.jq.compiled.values import Number, is_number, kind, normal, to_json, to_text
@@ -81,9 +81,9 @@ def elements(value: JSON) -> Sequence[JSON]:
 
 
 def check_size(value: list[JSON] | dict[str, JSON]) -> None:
-    """Raise QueryLimitError for more elements than an expression may go through."""
+    """Raise QueryResultsError for more elements than an expression may go through."""
     if len(value) > MOST_ELEMENTS:
-        raise QueryLimitError(f"{type_name(value)} has more than {MOST_ELEMENTS} elements")
+        raise QueryResultsError(f"{type_name(value)} has more than {MOST_ELEMENTS} elements")
 
 
 def present_elements(value: JSON) -> Sequence[JSON]:
@@ -145,7 +145,7 @@ def refuse(message: str) -> NoReturn:
 
 def too_many(most: int) -> NoReturn:
     """Fail because of the number of outputs."""
-    raise QueryLimitError(f"it gives more than {most} results")
+    raise QueryResultsError(f"it gives more than {most} results")
 
 
 _SMALL: Final = 2**52  # the sum of two is at most 2**53
