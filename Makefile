@@ -104,6 +104,7 @@ demo: .venv/dev.stamp ## Show two workloads on a real Karmada without this serve
 
 reality: .venv/dev.stamp ## Compare our answers with what real workload controllers do (needs Go; builds them once)
 	@$(BIN)/python -m tests.proofs.reality
+	@! command -v go >/dev/null || RUN_E2E=core EXAMPLES=100 $(PYTEST) --numprocesses 0 --capture=no tests/proofs/e2e/test_immutable.py
 
 reality-shared: .venv/dev.stamp ## The same with the controllers that take little to build next to those of e2e
 	@$(BIN)/python -m tests.proofs.reality --shared

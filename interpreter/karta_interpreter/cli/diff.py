@@ -37,8 +37,8 @@ from karta_interpreter.cli.options import (
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import one_line, written
 from karta_interpreter.cli.script_members import unasked
-from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.engine.operations import Call, Operation, Options, TargetComponent
+from karta_interpreter.definitions.karta import Definition, Immutable
+from karta_interpreter.engine.operations import Call, Operation, Options, TargetComponent, cannot_change
 from karta_interpreter.engine.suites import Difference
 
 _EXAMPLES = """\b
@@ -150,6 +150,7 @@ def command(  # noqa: PLR0913 - one for each option
     warnings = [*_lacking(compared_sides, gvks)]
     for gvk in gvks:
         warnings += unasked(_definitions(compared_sides, gvk))
+    warnings += _immutable(changes, compared_sides[1])
     if before == after:
         warnings.append("--from and --to are the same, and so are their answers")
     elif not changes and not any(question.call.object.get("status") for question in questions):
@@ -236,6 +237,16 @@ def _lacking(sides: tuple[Side, Side], gvks: Iterable[GVK]) -> Iterator[str]:
                 yield f"--from has no definition for {gvk}"
             case [True, False]:
                 yield f"--to has no definition for {gvk}"
+
+
+def _immutable(changes: Iterable[ChangedAnswer], side: Side) -> Iterator[str]:
+    """Yield the paths that belong to the member, whatever the template has there, if an answer of Retain differs."""
+    questions = (change.question for change in changes)
+    for gvk in dict.fromkeys(each.gvk for each in questions if each.call.operation is Operation.RETAIN):
+        interpreter = side.find(gvk)
+        for rule in interpreter.entry.definition.annotations.retain if interpreter else ():
+            if isinstance(rule, Immutable) and not rule.is_changeable:
+                yield f"{rule.place.text} {cannot_change(gvk.kind)}"
 
 
 def _changed_answer(

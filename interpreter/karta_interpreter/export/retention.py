@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.definitions.karta import (
     Definition,
+    Immutable,
     KeepQuantityFormat,
     Once,
     PodTemplate,
@@ -64,6 +65,14 @@ def retain(script: OperationScript) -> None:
     if counts:
         lines.append(f"  {counts}")
     lines += _queue(script)
+    lines += _rules(script, counts)
+    script.add(laid_out(["function Retain(desired, observed)", *lines, "  return desired", "end"]))
+
+
+def _rules(script: OperationScript, counts: str) -> list[str]:
+    rules, lines = script.definition.annotations.retained, list[str]()
+    if any(isinstance(rule, Immutable) for rule in rules):
+        lines += ["  pairing.asked = copy(desired)", "  pairing.asked.status = observed.status"]
     if rules and counts:
         lines.append("  local is_changed = false")
     for rule in rules:
@@ -76,7 +85,7 @@ def retain(script: OperationScript) -> None:
         lines += _indented(statements)
     if rules and counts:
         lines.append(f"  if is_changed then {counts} end")
-    script.add(laid_out(["function Retain(desired, observed)", *lines, "  return desired", "end"]))
+    return lines
 
 
 def _indented(lines: Iterable[str]) -> list[str]:
@@ -275,10 +284,19 @@ def _rule(script: OperationScript, rule: RetainRule) -> list[str]:
         if rule.drops:
             script.features.add("drops")
         return _calls(script, "keep_place", rule.place, name, lua_value(rule.absent), "true" if rule.drops else "nil")
+    if isinstance(rule, Immutable):
+        return _immutable(script, rule, name)
     if isinstance(rule, RetainedCount):
         return _calls(script, "keep_replicas", rule.place, name)
     adapted = "respelled" if isinstance(rule, KeepQuantityFormat) else _unset(script, rule)
     return _calls(script, "adapt_place", rule.place, name, adapted)
+
+
+def _immutable(script: OperationScript, rule: Immutable, name: str) -> list[str]:
+    if rule.is_changeable and any(component.instance_ids for component in script.definition.components):
+        raise ExportError("retain: a script finds the places of `changeable` by names, and not by ids of instances")
+    condition = script.function(rule.condition, "applies", "first", "value") if rule.condition else "nil"
+    return _calls(script, "exchange", rule.place, name, condition, "true" if rule.is_changeable else "nil")
 
 
 def _last_field(query: Query) -> str:

@@ -64,7 +64,8 @@ def _planted(token: str) -> dict[str, Any]:
         "resources": {"requests": {"cpu": "100m", "memory": "1Gi"}},
     }
     template = {
-        "metadata": {"annotations": {"note": token}, "labels": {"note": token}},
+        # Retain reads its labels, which go with the selector.
+        "metadata": {"annotations": {"note": token}, "labels": {"app": "served"}},
         "spec": {"containers": [container], "hostAliases": [{"hostnames": [token]}], "nodeSelector": {"zone": "a"}},
     }
     annotations = {"kubectl.kubernetes.io/last-applied-configuration": f'{{"spec": "{token}"}}', "note": token}

@@ -365,6 +365,8 @@ _RULE_FIELDS: Final = {
     "replicas": ("replicas",),
     "quantities": ("quantities",),
     "once": ("once", "note"),
+    "immutable": ("immutable", "if"),
+    "changeable": ("changeable", "if"),
 }
 
 
@@ -416,7 +418,7 @@ def _rule_problems(entry: Mapping[str, JSON], key: str) -> Iterator[Problem]:
 
 
 def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: str | int) -> Iterator[values.RetainRule]:
-    key = next((key for key in ("once", "quantities", "replicas", "owned") if key in entry), "unset")
+    key = next((key for key in _RULE_FIELDS if key in entry and key != "unset"), "unset")
     problems = list(_rule_problems(entry, key))
     for name, message, hint in problems:
         annotation.error(message, hint, (at, name))
@@ -427,26 +429,44 @@ def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: st
     if query is None:
         return
     if key == "once":
-        if path := plain_path(query.node):
-            yield values.Once(query, path, entry["note"])
-        else:
-            annotation.error(f"`{query.text}` is not a path of plain names", "write it like .spec.names", (at, "once"))
+        yield from _once(annotation, query, entry["note"], at)
         return
     _check_place(annotation, query, at)
-    owner, element = owner_of(query.node), ast.Iterate(query.node) if "by" in entry else query.node
-    inputs = {"by": element, "if": element, "value": owner or values.WHOLE, "while": values.WHOLE}
-    queries = {field: annotation.query(entry[field], at, field, of=inputs[field]) for field in inputs.keys() & entry}
+    queries = _rule_queries(annotation, entry, key, query, at)
     if not all(queries.values()):
         return
-    if key == "owned":
-        yield values.Retained(query, absent, drops, queries["while"])
-    elif key != "unset":
-        yield values.RetainedCount(query) if key == "replicas" else values.KeepQuantityFormat(query)
+    if key == "unset" and "value" in entry and owner_of(query.node) is None:
+        message = f"`{query.text}` names several fields; a value is for one"
+        annotation.error(message, "write an entry for each", (at,))
+    match key:
+        case "owned":
+            yield values.Retained(query, absent, drops, queries["while"])
+        case "replicas" | "quantities":
+            yield values.RetainedCount(query) if key == "replicas" else values.KeepQuantityFormat(query)
+        case "unset":
+            yield values.Unset(query, queries.get("by"), queries.get("if"), queries.get("value"))
+        case _:
+            yield values.Immutable(query, queries.get("if"), key == "changeable")
+
+
+def _once(
+    annotation: AnnotationText, query: values.AnnotationQuery, note: str, at: str | int
+) -> Iterator[values.RetainRule]:
+    if path := plain_path(query.node):
+        yield values.Once(query, path, note)
     else:
-        if "value" in entry and owner is None:
-            message = f"`{query.text}` names several fields; a value is for one"
-            annotation.error(message, "write an entry for each", (at,))
-        yield values.Unset(query, queries.get("by"), queries.get("if"), queries.get("value"))
+        annotation.error(f"`{query.text}` is not a path of plain names", "write it like .spec.names", (at, "once"))
+
+
+def _rule_queries(
+    annotation: AnnotationText, entry: Mapping[str, JSON], key: str, place: values.AnnotationQuery, at: str | int
+) -> Mapping[str, values.AnnotationQuery | None]:
+    """Compile the expressions next to a path, by their fields."""
+    owner, element = owner_of(place.node), ast.Iterate(place.node) if "by" in entry else place.node
+    inputs = {"by": element, "if": element, "value": owner or values.WHOLE, "while": values.WHOLE}
+    if key in ("immutable", "changeable"):
+        inputs["if"] = values.BOTH
+    return {field: annotation.query(entry[field], at, field, of=inputs[field]) for field in inputs.keys() & entry}
 
 
 def _check_place(annotation: AnnotationText, query: values.AnnotationQuery, at: str | int) -> None:

@@ -216,6 +216,7 @@ ANNOTATIONS: Final = (
                     _fields_of("replicas", replicas=_JQ),
                     _fields_of("quantities", quantities=_JQ),
                     _fields_of("once", "note", once=_JQ, note=_TEXT),
+                    *(_fields_of(name, **{name: _JQ, "if": _JQ}) for name in ("immutable", "changeable")),
                 ),
                 _TEXT,
             ]
@@ -232,6 +233,8 @@ ANNOTATIONS: Final = (
             "- replicas: .spec.roles[].replicas\n"
             "- quantities: .spec.resources\n"
             "- {once: .spec.podsToDelete, note: example.io/pods-to-delete}\n"
+            "- immutable: .spec.claims\n"
+            "- {changeable: '.spec.claims[].size', if: .member.spec.suspend}\n"
         ),
         parse=parse_retain,
         read_by=frozenset({Operation.RETAIN}),

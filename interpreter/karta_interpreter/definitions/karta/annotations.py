@@ -13,12 +13,14 @@ from msgspec import Struct
 from karta_interpreter.base.errors import QueryEvaluationError
 from karta_interpreter.base.k8s import JSON, Path, Projection, type_name
 from karta_interpreter.base.karmada import Operation
-from karta_interpreter.languages.jq import Query, mark_all, project, syntax as ast
+from karta_interpreter.languages.jq import Query, mark_all, parse, project, syntax as ast
 
 PREFIX = "karta-interpreter.io/"
 
 WHOLE: Final = ast.Identity()
 """The expression of the whole workload."""
+BOTH: Final = parse("{template: ., member: .}")
+"""The expression of the template and the member's object, of which the workload is either."""
 
 
 class AggregateRule(StrEnum):
@@ -90,9 +92,19 @@ class AnnotationQuery(Query):
 
     def take(self, projection: Projection) -> None:
         """Mark the parts of the workload that are read."""
+        if self.of == BOTH:
+            self._take_of_both(projection)
+            return
         values = project(ast.Pipe(self.of, self.node), (projection,))
         for reads in values if self.reads else mark_all(values):
             reads.take(*self.reads)
+
+    def _take_of_both(self, projection: Projection) -> None:
+        both = Projection()
+        both.fields = {"template": projection, "member": projection}
+        mark_all(project(self.node, (both,)))
+        if both.is_whole:
+            projection.mark()
 
 
 class ExtraDependency(Struct, frozen=True):
@@ -203,7 +215,23 @@ class Once(Struct, frozen=True):
         return f"once {self.place.text}, noted in {self.note}"
 
 
-RetainRule: TypeAlias = Retained | RetainedCount | Unset | KeepQuantityFormat | Once
+class Immutable(Struct, frozen=True):
+    """A path that no API server changes in an object that exists, neither on the control plane nor in the member.
+
+    A ``changeable`` path is one below such a path that an API server changes.
+    """
+
+    place: AnnotationQuery
+    condition: AnnotationQuery | None = None
+    """Must be true for both objects, ``{template, member}``."""
+    is_changeable: bool = False
+
+    def __str__(self) -> str:
+        path = f"{'changeable' if self.is_changeable else 'immutable'} {self.place.text}"
+        return f"{path}, if {self.condition.text}" if self.condition else path
+
+
+RetainRule: TypeAlias = Retained | RetainedCount | Unset | KeepQuantityFormat | Once | Immutable
 
 
 class Divided(Struct, frozen=True):

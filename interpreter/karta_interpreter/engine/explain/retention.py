@@ -1,11 +1,12 @@
 """Explains what Retain took from the member, and by which rule."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from karta_interpreter.base.k8s import NOTHING, Object, Path, changes, get, label
-from karta_interpreter.definitions.karta import Definition, Once, Unset
+from karta_interpreter.definitions.karta import Definition, Immutable, Once, Unset
 from karta_interpreter.engine.explain.explanation import OBSERVED, Fact, Place
 from karta_interpreter.engine.explain.reading import about, annotation_field, place_at
 from karta_interpreter.engine.operations import (
@@ -15,6 +16,7 @@ from karta_interpreter.engine.operations import (
     Options,
     Results,
     RetainStep,
+    cannot_change,
     retain_steps,
     unless_broken,
 )
@@ -30,7 +32,7 @@ _REASONS: Final = {
 def retention_facts(definition: Definition, call: Call, _options: Options, _results: Results) -> Iterator[Fact]:
     """Yield each place that Retain changed, in the order of its rules."""
     before, places = call.object, Correspondence(definition, call.object, call.member)
-    for step, after in retain_steps(definition, call.object, call.member):
+    for step, after in _settled(retain_steps(definition, call.object, call.member)):
         for path, *_ in changes(before, after):
             ours, value = place_at(path, before), get(after, path, NOTHING)
             theirs, fact = _source(definition, step, path, before, call.member, places)
@@ -40,6 +42,8 @@ def retention_facts(definition: Definition, call: Call, _options: Options, _resu
             if isinstance(step, Once) and path != step.path:
                 took = "the template's list goes out, which is noted"
             removed = ", so the template's is removed" if value is NOTHING else ""
+            if isinstance(step, Immutable) and ours.exists:
+                removed += f". It {cannot_change(definition.gvk.kind)}"
             reason = _REASONS[step] if isinstance(step, str) else f"rule {step}"
             if step == "counts" and label(call.object, RETAIN_REPLICAS) == "true":
                 reason = f"the template has the label {RETAIN_REPLICAS}"
@@ -55,6 +59,20 @@ def retention_facts(definition: Definition, call: Call, _options: Options, _resu
         before = after
     if before is call.object:
         yield Fact("unchanged", "nothing comes from the member")
+
+
+def _settled(steps: Iterable[tuple[RetainStep, Object]]) -> Iterator[tuple[RetainStep, Object]]:
+    """Yield the steps, each immutable path together with the changeable ones below it."""
+    immutable: RetainStep = "counts"
+    for (step, after), (following, _) in pairwise((*steps, ("counts", {}))):
+        if not _is_changeable(step):
+            immutable = step
+        if not _is_changeable(following):
+            yield immutable, after
+
+
+def _is_changeable(step: RetainStep) -> bool:
+    return isinstance(step, Immutable) and step.is_changeable
 
 
 def _source(

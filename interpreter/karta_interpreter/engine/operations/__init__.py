@@ -32,6 +32,7 @@ from karta_interpreter.engine.operations.native_interpreters import CARRIED, NAT
 from karta_interpreter.engine.operations.retain import (
     RETAIN_REPLICAS,
     RetainStep,
+    cannot_change,
     is_queued,
     retain,
     retain_steps,
@@ -61,6 +62,7 @@ __all__ = [
     "absent_status",
     "by_operation",
     "can_exist",
+    "cannot_change",
     "dependency_selector",
     "has_scripts_alone",
     "healthy_statuses",

@@ -53,6 +53,10 @@ class Correspondence:
         self._desired = desired
         self._observed = observed
 
+    def of_retained(self, retained: Object, template: Object) -> "Correspondence":
+        """Return what maps places of a template to places of the object that was retained from it."""
+        return Correspondence(self._definition, retained, {**template, "status": self._observed.get("status")})
+
     def values(self, query: Query, template: Object) -> Sequence[JSON]:
         """Return the values that an expression gives for the template."""
         return self._read(query.evaluate, template)

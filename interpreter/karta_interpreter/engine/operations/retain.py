@@ -13,6 +13,7 @@ from karta_interpreter.base.k8s import JSON, Object, Path, Projection, get, labe
 from karta_interpreter.definitions.karta import (
     ComponentRules,
     Definition,
+    Immutable,
     KeepQuantityFormat,
     Once,
     Retained,
@@ -40,6 +41,13 @@ RetainStep: TypeAlias = Literal["switches", "counts", "queue"] | RetainRule
 
 _ANNOTATIONS: Final = ("metadata", "annotations")
 _START: Final = ("status", "startTime")
+_TEMPLATE: Final = (*_ANNOTATIONS, "resourcetemplate.karmada.io/uid")
+"""The uid of the template that Karmada made an object from."""
+
+
+def cannot_change(kind: str) -> str:
+    """Return what a template's author has to know about a difference at an immutable path."""
+    return f"cannot change in a {kind} that exists; delete it in the member, or make a new one"
 
 
 def retain(definition: Definition, desired: Object, observed: Object) -> Object:
@@ -69,7 +77,7 @@ def retain_steps(definition: Definition, desired: Object, observed: Object) -> I
         retained = before = _keep_queued(definition, places, retained, observed)
         yield "queue", retained
     for rule in definition.annotations.retained:
-        retained = _followed(rule, places, retained, observed)
+        retained = _followed(rule, places, retained, observed, before)
         yield rule, retained
     if retained is not before:  # a part filled in by the annotation may leave counts unset, too
         yield "counts", _retain_scale(definition, retained, observed)
@@ -87,6 +95,8 @@ def retain_reads(definition: Definition, projection: Projection) -> None:
     projection.at(*_START).is_whole = True
     if any(isinstance(rule, Once) for rule in definition.annotations.retained):
         projection.at(*_ANNOTATIONS).is_whole = True  # all of them, which go with the last
+    if any(isinstance(rule, Immutable) for rule in definition.annotations.retained):
+        projection.at(*_TEMPLATE).is_whole = True
     matching_reads(definition, projection)
 
 
@@ -143,9 +153,11 @@ def _keep_queued(definition: Definition, places: Correspondence, template: Objec
     return result
 
 
-def _followed(rule: RetainRule, places: Correspondence, template: Object, observed: Object) -> Object:
+def _followed(rule: RetainRule, places: Correspondence, template: Object, observed: Object, before: Object) -> Object:
     if isinstance(rule, Once):
         return _sent_once(rule, template, observed)
+    if isinstance(rule, Immutable):
+        return _exchanged(rule, places, template, observed, before)
     if isinstance(rule, RetainedCount):
         rule = Retained(rule.place) if label(template, RETAIN_REPLICAS) == "true" else Unset(rule.place)
     if isinstance(rule, Retained):
@@ -162,6 +174,24 @@ def _followed(rule: RetainRule, places: Correspondence, template: Object, observ
         if result is not None and result != ours:
             template = set_value(template, path, result)
     return template
+
+
+def _exchanged(rule: Immutable, places: Correspondence, retained: Object, observed: Object, template: Object) -> Object:
+    """Return the object with the member's values of an immutable path, or with the template's of a changeable one.
+
+    The API server of the control plane has refused each change of an immutable path since the object was made from the
+    template. So what differs was written in the member. If the member's object was made from another template, only
+    gaps are filled: what differs is refused, and the author sees it.
+    """
+    both, is_same = {"template": template, "member": observed}, get(template, _TEMPLATE) == get(observed, _TEMPLATE)
+    if rule.condition and not truthy(unless_broken(rule.condition.first, both)):
+        return retained
+    if rule.is_changeable:
+        places = places.of_retained(retained, template)
+    for path, value in places.shared(rule.place, retained, drops=True):
+        kept = value if is_same else filled(get(retained, path), value)
+        retained = remove(retained, path) if kept is None else set_value(retained, path, kept)
+    return retained
 
 
 def _sent_once(rule: Once, template: Object, observed: Object) -> Object:

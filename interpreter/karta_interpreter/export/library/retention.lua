@@ -430,6 +430,27 @@ local function keep_place(pairing, find, absent, drops, holds)
   return #shared > 0
 end
 
+-- Keeps what no API server changes, or takes the template's values of what one changes; returns whether the template is
+-- changed. Of an object that another template made only gaps are filled.
+local function exchange(pairing, find, applies, is_changeable, holds)
+  local note = "resourcetemplate.karmada.io/uid"
+  local ours, theirs = pairing.asked, pairing.observed
+  local is_same = peek(ours, "metadata", "annotations", note) == peek(theirs, "metadata", "annotations", note)
+  if applies and not unless_broken(applies, {template = ours, member = theirs}) then return false end
+  local from = pairing
+  if is_changeable then
+    from = {desired = pairing.desired, observed = ours, original = pairing.desired, is_right = true}
+    from.instances = {ours = {}, taken = {}, ids = {}}
+  end
+  local shared = with.lists and shared_places(from, find, nil, true, true) or shared_paths(from, find, nil, true, holds)
+  for _, field in ipairs(shared) do
+    local kept = field.value
+    if not is_same then kept = filled(value_at(pairing.desired, field.path), kept) end
+    if kept == nil then remove_at(pairing.desired, field.path) else write_at(pairing.desired, field.path, kept) end
+  end
+  return #shared > 0
+end
+
 -- The texts of a list in one, "" for any other value.
 local function joined_at(obj, path)
   local listed = value_at(obj, path)
