@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
 from msgspec.structs import replace
 
-from karta_interpreter.base.errors import QueryAbsentError, QueryReferenceError
+from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.reference_resolver import LargeLookUpError, ObjectNames
 from karta_interpreter.definitions.sources import reference_cache
@@ -17,6 +18,7 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.informer import Pace
 from karta_interpreter.definitions.sources.reference_cache import ReferenceCache
+from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.languages.jq import Query
 from tests.definitions.sources.running import FAST, RunningCluster, running_cluster
 from tests.definitions.sources.scripted_api import ScriptedApi, serving, status, stream, write_kubeconfig
@@ -465,3 +467,43 @@ async def test_server_that_hides_its_groups_is_asked_for_each(tmp_path: Path, fo
     async with running_cluster(tmp_path, api, folders=(folder,)) as running:
         reader = running.cluster.referenced
         await _until(running, lambda: reader.get(HALL, "town", "great") is not None)
+
+
+INFERENCE_SERVICE = Path(__file__).parents[3] / "kartas" / "serving.kserve.io" / "v1beta1" / "InferenceService"
+KSERVE = [GVK("serving.kserve.io", "v1alpha1", kind) for kind in ("ServingRuntime", "ClusterServingRuntime")]
+RUNTIMES = "/apis/serving.kserve.io/v1alpha1/servingruntime"
+
+
+def _runtime(formats: int, **requests: str) -> Object:
+    names = [{"name": "sklearn", "autoSelect": True}]
+    names += [{"name": f"format{number}", "version": "1", "autoSelect": True} for number in range(formats)]
+    container = {"name": "kserve-container", "resources": {"requests": requests}}
+    return {"supportedModelFormats": names, "containers": [container]}
+
+
+async def test_runtime_of_another_namespace_changes_no_answer(tmp_path: Path) -> None:
+    kinds = {
+        "serving.kserve.io/v1alpha1": ["ServingRuntime", "ClusterServingRuntime"],
+        "serving.kserve.io/v1beta1": ["InferenceService"],
+    }
+    api = ScriptedApi(kinds=kinds)
+    api.collections |= {RUNTIMES: {}, "/apis/serving.kserve.io/v1alpha1/clusterservingruntime": {}}
+    api.put(RUNTIMES, "own", _runtime(0, **{"nvidia.com/gpu": "4"}), namespace="b")
+    api.put(RUNTIMES, "hostile", _runtime(500, cpu="1"), namespace="a")
+
+    def ask(namespace: str) -> Object | None:
+        service = {"predictor": {"model": {"modelFormat": {"name": "sklearn"}, "storageUri": "gs://m"}}}
+        metadata = {"name": "i", "namespace": namespace}
+        obj = {"apiVersion": "serving.kserve.io/v1beta1", "kind": "InferenceService", "metadata": metadata}
+        call = Call(Operation.INTERPRET_REPLICA, {**obj, "spec": service})
+        definition = running.store.snapshot.find(GVK.of(obj))
+        assert definition
+        found: Any = interpret(definition, call, reader=running.store.reader)
+        return found["requires"]["resourceRequest"]
+
+    async with running_cluster(tmp_path, api, folders=(INFERENCE_SERVICE,)) as running:
+        referenced = running.cluster.referenced
+        await _until(running, lambda: all(referenced.list(gvk, "b") is not None for gvk in KSERVE))
+        assert (ask("b") or {}).get("nvidia.com/gpu") == "4"
+        with pytest.raises(InterpretationError, match="the names that a/hostile has are not known"):
+            ask("a")

@@ -7,17 +7,22 @@ import socket
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from karta_interpreter.base.errors import ServeError
+from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.webhook.process.health import Readiness
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
+from tests.definitions.sources.running import running_cluster
+from tests.definitions.sources.scripted_api import ScriptedApi
+from tests.definitions.sources.test_reference_cache import HALLS, KARTA
 from tests.support.rows import rows
-from tests.support.waiting import HANG, turns
+from tests.support.waiting import HANG, turns, until
 from tests.webhook.process.process import KARTAS
 
 
@@ -53,6 +58,20 @@ def test_readiness_waits_for_kartas_of_cluster() -> None:
 
 def test_plain_http_needs_no_certificate() -> None:
     assert Readiness(Store()).objections() == ["no definition is served"]
+
+
+async def test_objects_that_cannot_be_looked_up_are_doubts(tmp_path: Path) -> None:
+    folder = tmp_path / "kartas"
+    folder.mkdir()
+    (folder / "orchestra.yaml").write_text(KARTA)
+    api = ScriptedApi(kinds={"toys.example.com/v1": ["Hall", "Orchestra"]})
+    api.collections[HALLS] = {}
+    for number in range(5):
+        api.put(HALLS, f"large{number}", {"of": "x" * 60_000}, namespace="village")
+    async with running_cluster(tmp_path, api, folders=(folder,), budget=Budget(300_000)) as running:
+        await until(running.store.reference_gaps)
+        (doubt,) = Readiness(running.store).doubts()
+        assert doubt.startswith("hall.toys.example.com village cannot be looked up: not all objects of the namespace")
 
 
 class Bell:
