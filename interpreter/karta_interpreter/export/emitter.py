@@ -12,7 +12,6 @@ from typing import Final, TypeAlias
 from karta_interpreter.definitions.karta.expressions import is_boolean
 from karta_interpreter.export.lua import (
     EMPTY,
-    MINUS_ONE,
     NIL,
     ONE,
     TRUE,
@@ -43,13 +42,10 @@ from karta_interpreter.export.lua import (
 )
 from karta_interpreter.export.lua_body import LuaBody, Value
 from karta_interpreter.export.traits import (
-    ResultTraits,
     hint_of,
     is_present,
     is_truthy,
     literal,
-    literals_of,
-    numbers_of,
     singular,
     singular_name,
     unsupported,
@@ -75,11 +71,6 @@ Share = Callable[[ast.Node, bool], str | None]
 FunctionForm: TypeAlias = "Callable[[Emitter, ast.FunctionCall, Value, OutputSink[Value]], None]"
 """Writes the use of the outputs of a function of jq."""
 
-_COUNTS: Final[Mapping[str, Callable[[Expression], Expression]]] = {
-    "add": lambda counts: call("sum_of_counts", counts),
-    "max": lambda counts: call("extreme_count", counts, ONE),
-    "min": lambda counts: call("extreme_count", counts, MINUS_ONE),
-}
 _Entry: TypeAlias = tuple[Expression | None, Expression]
 
 
@@ -102,7 +93,6 @@ class Emitter(LuaBody):
         self.traced = traced
         self.singles = Singles()
         self._share = share
-        self.results = ResultTraits()
 
     # Expressions
 
@@ -184,10 +174,6 @@ class Emitter(LuaBody):
                 return Value(call("slice", self.code(target, dot), *bounds))
             case ast.Pipe(ast.Array() as left, ast.FunctionCall("length", ())):
                 return Value(Length(self.bound(self.code(left, dot), "found")))
-            case ast.Pipe(ast.Array(body), ast.FunctionCall("max" | "min" as name, ())) if numbers := numbers_of(body):
-                return Value(call(f"math.{name}", *(self.code(number, dot) for number in numbers)))
-            case ast.Pipe(left, ast.FunctionCall(name)) if node in self.results.counts:
-                return Value(_COUNTS[name](self.code(left, dot)))
             case ast.Pipe(left, right):
                 return self.value(right, self._entered(self.value(left, dot), left))
             case ast.Alternative():
@@ -203,7 +189,7 @@ class Emitter(LuaBody):
             case ast.Array(body):
                 return Value(EMPTY, NIL) if body is None else self.collected(body, dot)
             case ast.Object(entries):
-                fields = [self._entry(node, entry, dot, self.value(entry.value, dot)) for entry in entries]
+                fields = [self._entry(entry, dot, self.value(entry.value, dot)) for entry in entries]
                 return Value(Table(tuple(fields)))
             case ast.Text(parts, None):
                 return Value(operation("..", *(self._piece(piece, dot) for piece in parts)) if parts else text(""))
@@ -302,13 +288,12 @@ class Emitter(LuaBody):
         entry = node.entries[len(done)]
 
         def use(value: Value) -> None:
-            self._objects(node, dot, sink, (*done, self._entry(node, entry, dot, self.bind(value))))
+            self._objects(node, dot, sink, (*done, self._entry(entry, dot, self.bind(value))))
 
         self.each(entry.value, dot, OutputSink(use))
 
-    def _entry(self, node: ast.Object, entry: ast.Entry, dot: Value, value: Value) -> _Entry:
-        may_be_nil = node not in self.results.objects and not is_present(entry.value)
-        code = call("or_null", value.code) if may_be_nil else value.code
+    def _entry(self, entry: ast.Entry, dot: Value, value: Value) -> _Entry:
+        code = value.code if is_present(entry.value) else call("or_null", value.code)
         if isinstance(entry.key, ast.Literal) and isinstance(entry.key.value, str):
             return text(entry.key.value), code
         return call("key_of", self.code(entry.key, dot)), code
@@ -603,10 +588,6 @@ def _equality(operator: str, node: ast.Binary, left: Expression, right: Expressi
     comparison: Expression = call("equal", left, right)
     if any(isinstance(side, ast.Literal | ast.Text) for side in operands):
         comparison = operation("==", left, right)
-    for side, other, code in ((node.left, node.right, right), (node.right, node.left, left)):
-        if isinstance(other, ast.Array) and isinstance(code, Name) and (values := literals_of(side)):
-            same = [operation("==", Indexing(code, Constant(str(i))), value) for i, value in enumerate(values, 1)]
-            comparison = operation("and", operation("==", Length(code), Constant(str(len(values)))), *same)
     for side, code in zip(operands, (right, left), strict=True):
         if side in (ast.Array(None), ast.Object(())):
             comparison = call("is_empty", code)

@@ -95,7 +95,7 @@ def _count(script: OperationScript, component: ComponentRules) -> str:
     choices: list[str] = []
     for query, field in ((component.replicas, "replicas"), (component.min_replicas, "minimum")):
         if query:
-            value = script.value_of(query, f"{component.name} {field}", is_count=True)
+            value = script.value_of(query, f"{component.name} {field}")
             is_number = isinstance(value, Constant) and value.text.isdigit()
             choices.append(written(value) if is_number else f"count({quoted(component.name)}, {written(value)})")
             if is_present(query.node):  # always a number, so that what follows would never be reached

@@ -35,7 +35,7 @@ from karta_interpreter.export.lua import (
     written,
 )
 from karta_interpreter.export.lua_body import Value
-from karta_interpreter.export.traits import ResultTraits, is_large, name_of, repeated, results_of
+from karta_interpreter.export.traits import is_large, name_of, repeated
 from karta_interpreter.languages.jq import OutputSink, Query, Singles, syntax as ast
 
 LARGEST = 64 * 1024
@@ -55,9 +55,8 @@ _RESERVED = frozenset(
     }
 )
 
-Form = Literal["first", "count", "list", "counts", "place", "places", "condition"]
+Form = Literal["first", "list", "place", "places", "condition"]
 
-_NO_RESULTS: Final = ResultTraits()
 _OBJECT: Final = Name("obj")
 _NO_PLACES: Final = table(parts=Table())
 
@@ -89,12 +88,12 @@ class OperationScript:
         """Add lines of Lua."""
         self.parts.append(text)
 
-    def list_of(self, query: Query, name: str, parameter: str = "obj", *, of_counts: bool = False) -> str:
+    def list_of(self, query: Query, name: str, parameter: str = "obj") -> str:
         """Return the name of a function that gives a list of all outputs of an expression."""
         variable = self._known.get((query.text, "places"), "")
         if variable and variable not in self._null_makers:
             return variable
-        return self.function(query, name, "counts" if of_counts else "list", parameter)
+        return self.function(query, name, "list", parameter)
 
     def condition_of(self, query: Query, name: str) -> Expression | None:
         """Return the condition that an expression holds for ``obj``, or nothing if it may have any other output."""
@@ -103,25 +102,20 @@ class OperationScript:
         in_place = self._in_place(query, name, Emitter.condition)
         return in_place or call(self.function(query, name, "condition"), _OBJECT)
 
-    def value_of(self, query: Query, name: str, *, is_count: bool = False) -> Expression:
+    def value_of(self, query: Query, name: str) -> Expression:
         """Return Lua for the first output of an expression for ``obj``, or null if there is no output."""
-        in_place = self._in_place(query, name, Emitter.code, is_count=is_count) if self.has_one_output(query) else None
-        return in_place or call(self.function(query, name, "count" if is_count else "first"), _OBJECT)
+        in_place = self._in_place(query, name, Emitter.code) if self.has_one_output(query) else None
+        return in_place or call(self.function(query, name, "first"), _OBJECT)
 
     def has_one_output(self, query: Query) -> bool:
         """Return whether an expression has one output, whatever the object is."""
         return query.node in Singles()
 
     def _in_place(
-        self,
-        query: Query,
-        name: str,
-        write: Callable[[Emitter, ast.Node, Value], Expression],
-        *,
-        is_count: bool = False,
+        self, query: Query, name: str, write: Callable[[Emitter, ast.Node, Value], Expression]
     ) -> Expression | None:
         """Return Lua for an expression with one output, or nothing if it takes several lines or makes null."""
-        emitter = self._emitter(name, traced=False, results=results_of(query.node, is_count=is_count))
+        emitter = self._emitter(name, traced=False)
         if query.is_plain:
             with suppress(ExportError):  # the error of the function names the field
                 expression = write(emitter, query.node, Value(_OBJECT))
@@ -144,9 +138,9 @@ class OperationScript:
     def function(self, query: Query, name: str, form: Form, parameter: str = "obj") -> str:
         """Return the name of a function of an expression. It is written once for each ``form``.
 
-        ``first`` gives the first output or null, and whether there is an output, ``count`` the same of a count.
-        ``list`` and ``counts`` give all outputs, ``places`` all outputs and the place of each that has one. ``place``
-        and ``condition`` are of an expression with one output: the output with its place, and whether it holds.
+        ``first`` gives the first output or null, and whether there is an output. ``list`` gives all outputs, ``places``
+        all outputs and the place of each that has one. ``place`` and ``condition`` are of an expression with one
+        output: the output with its place, and whether it holds.
         """
         key = query.text, form
         if key not in self._known:
@@ -161,18 +155,17 @@ class OperationScript:
         if not query.is_plain:
             raise ExportError(f"`{query.text}`: it may run without an end, and a script has no process of its own")
         traced = form in ("place", "places")
-        results = ResultTraits() if traced else results_of(query.node, is_count=form in ("count", "counts"))
-        emitter = self._emitter(name, traced=traced, results=results)
+        emitter = self._emitter(name, traced=traced)
         dot = Value(Name(parameter), call("at") if emitter.traced else None)
         match form:
-            case "first" | "count":
+            case "first":
                 self._write_first(emitter, query, dot)
             case "condition":
                 emitter.write(Return((emitter.condition(query.node, dot),)))
             case "place":
                 placed = emitter.value(query.node, dot)
                 emitter.write(Return((placed.code, placed.origin or NIL)))
-            case "list" | "counts":
+            case "list":
                 outputs = emitter.collected(query.node, dot).code
                 makes_null = self._makes_null(emitter.body, outputs)
                 emitter.write(Return((call("cleaned_all", outputs) if makes_null else outputs,)))
@@ -205,9 +198,7 @@ class OperationScript:
         made = call("cleaned", first) if self._makes_null(emitter.body) else first
         emitter.write(Return((made, is_there)))
 
-    def _emitter(
-        self, name: str, *, traced: bool, own: ast.Node | None = None, results: ResultTraits = _NO_RESULTS
-    ) -> Emitter:
+    def _emitter(self, name: str, *, traced: bool, own: ast.Node | None = None) -> Emitter:
         """Return an emitter that calls the functions of repeated parts, except for the part that it writes itself."""
 
         def share(node: ast.Node, traced: bool) -> str | None:
@@ -218,9 +209,7 @@ class OperationScript:
                 self._shared[key] = self._part(node, self.new(name_of(node, name)), traced=traced)
             return self._shared[key]
 
-        emitter = Emitter(FORMS, {"value", "origin"} if own else None, traced=traced, share=share)
-        emitter.results = results
-        return emitter
+        return Emitter(FORMS, {"value", "origin"} if own else None, traced=traced, share=share)
 
     def _part(self, node: ast.Node, name: str, *, traced: bool) -> str:
         emitter = self._emitter(name, traced=traced, own=node)
@@ -299,7 +288,7 @@ class OperationScript:
         if bounds:
             counts["maximum"] = component.max_replicas
         # a function with places gives the numbers, too
-        read = partial(self.function, form="places") if bounds else partial(self.list_of, of_counts=True)
+        read = partial(self.function, form="places") if bounds else self.list_of
         fields = {field: read(query, f"{component.name} {field}") for field, query in counts.items() if query}
         if bounds and component.has_default_count:
             fields["has_default"] = "true"

@@ -1,10 +1,9 @@
 """Facts about expressions of jq that their Lua depends on."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s import JSON
@@ -12,20 +11,14 @@ from karta_interpreter.definitions.karta.expressions import is_boolean
 from karta_interpreter.export.lua import Constant, Expression, constant
 from karta_interpreter.languages.jq import (
     OutputKind,
-    Singles,
     children,
-    is_merge,
     parts_of,
     render,
     result_of,
     syntax as ast,
-    terms_of,
 )
 
 _LARGEST: Final = 2**53  # all numbers of Lua are float64
-_EXTREMES: Final = (ast.FunctionCall("max"), ast.FunctionCall("min"))
-# The fields of an object where a null means 0.
-_AMOUNTS: Final = ("requests", "limits")
 # The constructs of a part that is worth a function of its own.
 _LEAST: Final = 5
 _SMALL: Final = (ast.Identity, ast.Literal, ast.Index, ast.Iterate, ast.Comma, ast.Variable, ast.Text)
@@ -62,39 +55,6 @@ def has_empty(value: JSON) -> bool:
     return not value or any(map(has_empty, value.values() if isinstance(value, dict) else value))
 
 
-def literals_of(node: ast.Node) -> list[Expression]:
-    """Return the elements of a list of literals, or nothing for any other expression."""
-    literals: list[Expression] = []
-    for term in _elements(node):
-        if not isinstance(term, ast.Literal) or term.value is None:
-            return []
-        literals.append(literal(term.value))
-    return literals
-
-
-def _elements(node: ast.Node) -> list[ast.Node]:
-    return terms_of(node.body) if isinstance(node, ast.Array) and node.body else []
-
-
-def numbers_of(node: ast.Node | None) -> list[ast.Node]:
-    """Return the elements of a list of literal numbers and differences, which with others cannot be compared.
-
-    >>> from karta_interpreter.languages.jq.syntax.parser import parse
-    >>> len(numbers_of(parse("0, .a - .b"))), numbers_of(parse("0, .a"))
-    (2, [])
-    """
-    terms, has_literal = terms_of(node) if node else [], False
-    for term in terms:
-        match term:
-            case ast.Literal(value) if type(value) in (int, float):
-                has_literal = True
-            case ast.Binary("-"):
-                pass
-            case _:
-                return []
-    return terms if has_literal else []
-
-
 def is_present(node: ast.Node) -> bool:
     """Return whether no output is null."""
     match node:
@@ -106,18 +66,13 @@ def is_present(node: ast.Node) -> bool:
             return is_present(right) or right == ast.FunctionCall("empty") or is_present(left)
         case ast.Binary(operator):
             return operator not in {"+", "-"}
-        case ast.Pipe(left, right):
-            return is_present(right) or (right in _EXTREMES and _has_present(left))
+        case ast.Pipe(_, right):
+            return is_present(right)
         case ast.FunctionCall():
             return result_of(node) in _PRESENT
         case ast.If(branches, otherwise):
             return otherwise is not None and all(map(is_present, (otherwise, *(then for _, then in branches))))
     return False
-
-
-def _has_present(node: ast.Node) -> bool:
-    terms = _elements(node)
-    return any(term in Singles() for term in terms) and all(map(is_present, terms))
 
 
 def is_truthy(node: ast.Node) -> bool:
@@ -155,82 +110,6 @@ def singular_name(name: str) -> str:
     ('job', 'each_class', 'each_data')
     """
     return name[:-1] if len(name) > len("ss") and name.endswith("s") and not name.endswith("ss") else f"each_{name}"
-
-
-class ResultTraits(NamedTuple):
-    """``objects``: their null fields may be absent. ``counts``: an error for anything except numbers and texts."""
-
-    objects: frozenset[ast.Node] = frozenset()
-    counts: frozenset[ast.Node] = frozenset()
-
-
-def results_of(node: ast.Node, *, is_count: bool) -> ResultTraits:
-    """Return the parts of an expression that become its result. A count is a number, a text of digits or an error.
-
-    >>> from karta_interpreter.languages.jq.syntax.parser import parse
-    >>> len(results_of(parse("{a: {b: .c}} | {d: ., e: {f: .g}}"), is_count=False).objects)
-    2
-    >>> len(results_of(parse("[.a // 1, .b // 1] | max"), is_count=True).counts)
-    1
-    """
-    counts = [*_counts(node)] if is_count else []
-    return ResultTraits(_found_nowhere_else([*_objects(node)], node), _found_nowhere_else(counts, node))
-
-
-def _found_nowhere_else(nodes: Sequence[ast.Node], whole: ast.Node) -> frozenset[ast.Node]:
-    """Return the nodes that have no equal nodes elsewhere in a whole expression."""
-    if not nodes:
-        return frozenset()
-    every = Counter(parts_of(whole))
-    return frozenset(node for node, count in Counter(nodes).items() if every[node] == count)
-
-
-def _objects(node: ast.Node) -> Iterator[ast.Node]:
-    match node:
-        case ast.Object(entries):
-            yield node
-            for entry in entries:
-                if isinstance(entry.key, ast.Literal) and entry.key.value not in _AMOUNTS:
-                    yield from _objects(entry.value)
-        case ast.Array(ast.Node() as body) | ast.Pipe(_, body) | ast.Try(body, None):
-            yield from _objects(body)
-        case ast.Comma(left, right) | ast.Alternative(left, right):
-            yield from _objects(left)
-            yield from _objects(right)
-        case ast.If(branches, otherwise):
-            for then in _results(branches, otherwise):
-                yield from _objects(then)
-
-
-def _results(branches: Iterable[tuple[ast.Node, ast.Node]], otherwise: ast.Node | None) -> Iterator[ast.Node]:
-    """Yield the expressions that a choice is one of."""
-    for _, then in branches:
-        yield then
-    if otherwise is not None:
-        yield otherwise
-
-
-def _counts(node: ast.Node) -> Iterator[ast.Node]:
-    match node:
-        case ast.Pipe(ast.Array(ast.Node() as body), ast.FunctionCall("max" | "min" | "add" as name, ())):
-            terms = terms_of(body)
-            if all(map(is_present, terms)):
-                yield node
-            for term in terms if name != "add" else ():
-                yield from _counts(term)
-        case ast.Alternative(left, right):
-            # The largest of some booleans is not an error there, but a sum of several is.
-            if isinstance(left, ast.Pipe) and left.right == ast.FunctionCall("add"):
-                yield from _counts(left)
-            yield from _counts(right)
-        case ast.Pipe(_, right):
-            yield from _counts(right)
-        case ast.If(branches, otherwise):
-            for then in _results(branches, otherwise):
-                yield from _counts(then)
-        case ast.Binary("*", left, right) if not is_merge(node):
-            yield from _counts(left)
-            yield from _counts(right)
 
 
 def repeated(roots: Iterable[ast.Node]) -> frozenset[ast.Node]:

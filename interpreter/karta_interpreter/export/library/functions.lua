@@ -77,29 +77,6 @@ local function extreme(value, sign)
   return found
 end
 
--- The smallest of some numbers, with `sign` 1 the largest; texts of digits are compared as texts.
-local function extreme_count(values, sign)
-  local found = values[1]
-  for _, value in ipairs(values) do
-    if type(value) ~= type(found) then error("only values of one type can be compared") end
-    if sign == 1 and value > found or sign == -1 and value < found then found = value end
-  end
-  return found
-end
-
--- The sum of some numbers, or texts of digits one after the other; nil without any.
-local function sum_of_counts(values)
-  local found = values[1]
-  for i = 2, #values do
-    if type(found) == "string" and type(values[i]) == "string" then
-      found = found .. values[i]
-    else
-      found = finite(number(found) + number(values[i]))
-    end
-  end
-  return found
-end
-
 -- The indices of the elements, sorted by their keys; the sort is stable.
 local function order_by(values, key)
   local keys, order = {}, {}
