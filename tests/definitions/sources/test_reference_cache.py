@@ -499,7 +499,8 @@ async def test_runtime_of_another_namespace_changes_no_answer(tmp_path: Path) ->
         definition = running.store.snapshot.find(GVK.of(obj))
         assert definition
         found: Any = interpret(definition, call, reader=running.store.reader)
-        return found["requires"]["resourceRequest"]
+        requested: Object | None = found["requires"]["resourceRequest"]
+        return requested
 
     async with running_cluster(tmp_path, api, folders=(INFERENCE_SERVICE,)) as running:
         referenced = running.cluster.referenced
