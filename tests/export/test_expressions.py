@@ -3,9 +3,11 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.errors import ExportError, LuaRunError
+from karta_interpreter.export.function_forms import FORMS
 from karta_interpreter.export.script import OperationScript
 from karta_interpreter.export.traits import lua_pattern
 from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.jq.compiled.functions import FUNCTIONS
 from karta_interpreter.languages.lua.script import Script
 from tests.catalogue.entries import entries
 from tests.support.rows import rows
@@ -106,3 +108,16 @@ def test_expression_without_form_in_lua_is_rejected_with_reason(expression: str,
 )
 def test_regular_expression_becomes_pattern_or_none(regex: str, pattern: str | None) -> None:
     assert lua_pattern(regex) == pattern
+
+
+_WITHOUT_FORM = {
+    "ascii_upcase": "the reverse of ascii_downcase",
+    "map_values": "an object for an object is what Karta's authors write for labels",
+    "with_entries": "as map_values, with the keys",
+}
+_REGULAR_EXPRESSIONS = {"capture", "gsub", "match", "scan", "split", "splits", "sub", "test"}
+
+
+def test_function_of_this_process_has_a_form_in_lua_or_a_reason() -> None:
+    without = {name for name, _ in FUNCTIONS.keys() - FORMS.keys()}
+    assert without - _REGULAR_EXPRESSIONS == _WITHOUT_FORM.keys()

@@ -32,17 +32,14 @@ def over(l; r): r as $r | l as $l | $l / $r | zero;
 def item(l; r): r as $r | l as $l | if ($r | type) == "array" then {_REFUSE} else $l[$r] end;
 def attempt(f): try f;
 def opposite: numbers_only(-.);
-def our_abs: numbers_only(abs);
 def our_ceil: numbers_only(ceil);
-def our_round: numbers_only(round);
-def our_flatten(d): d as $d | if ($d | type) == "number" then flatten($d) else {_REFUSE} end;
 def our_getpath(p): p as $p | if any($p[]?; type == "array") then {_REFUSE} else getpath($p) end;
 def alike(f): if type == "array" and ([.[] | values | type] | unique | length) > 1 then {_REFUSE} else f end;
 def our_min: alike(min);
 def our_max: alike(max);
 def our_reverse: if type == "array" or . == null then reverse else {_REFUSE} end;
 """
-_OURS = {("abs", 0), ("ceil", 0), ("round", 0), ("flatten", 1), ("getpath", 1), ("reverse", 0), ("min", 0), ("max", 0)}
+_OURS = {("ceil", 0), ("getpath", 1), ("reverse", 0), ("min", 0), ("max", 0)}
 _OPERATORS = {"*": "times", "/": "over"}
 
 

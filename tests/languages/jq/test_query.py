@@ -155,7 +155,7 @@ def test_too_deep_object_is_a_limit() -> None:
     deep: JSON = 1
     for _ in range(5000):
         deep = [deep]
-    for text in ("tojson", ". < [[1]]", "flatten", ". as $x | 1"):
+    for text in ("tojson", ". < [[1]]", ". as $x | 1"):
         with pytest.raises(QueryLimitError, match="too deep"):
             Query.compile(text).evaluate(deep)
 

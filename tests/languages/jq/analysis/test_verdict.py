@@ -249,7 +249,7 @@ def test_variable_that_is_read_once_costs_as_much_as_the_input(function: Functio
 @rows(
     "text",
     [
-        *(f"{name}($v.x)" for name in ("startswith", "endswith", "ltrimstr", "rtrimstr", "split", "flatten")),
+        *(f"{name}($v.x)" for name in ("startswith", "endswith", "ltrimstr", "rtrimstr", "split")),
         *(f"{name}($v.x)" for name in ("contains", "has", "getpath", "first", "last", "isempty", "select", "test")),
         *("add($v.x[])", "any($v.x[]; . == 1)", "all($v.x[]; .a)", 'sub($v.x; "")', "match($v.x)"),
     ],

@@ -1,6 +1,5 @@
 """jq's functions of arrays and objects."""
 
-import math
 from collections.abc import Iterable, Iterator
 from itertools import groupby, islice
 from typing import Final
@@ -74,21 +73,6 @@ def from_entries(value: JSON) -> dict[str, JSON]:
 def reverse(value: JSON) -> list[JSON]:
     """``reverse`` of an array. The reverse of null is an empty array."""
     return [] if value is None else array_of("reverse", value)[::-1]
-
-
-def flatten(value: JSON, depth: JSON = math.inf) -> list[JSON]:
-    """``flatten(depth)``, of all levels without a depth."""
-    if is_number(depth) and depth >= 0:
-        return list(_flat(value, depth))
-    raise QueryEvaluationError("flatten needs a depth that is not negative")
-
-
-def _flat(value: JSON, depth: JSON) -> Iterator[JSON]:
-    for element in elements(value):
-        if isinstance(element, list) and depth != 0:
-            yield from _flat(element, depth - 1)
-        else:
-            yield element
 
 
 def contains(value: JSON, needle: JSON) -> bool:
@@ -165,16 +149,6 @@ def _comparable(name: str, value: JSON) -> list[JSON]:
             + "; write a number without quotes" * any(isinstance(value, str) and value.isdecimal() for value in values)
         )
     return values
-
-
-def least_by(value: JSON, key: Many) -> JSON:
-    """``min_by(key)``: the first of the smallest."""
-    return min(_keyed("min_by", value, key), key=lambda pair: pair[0], default=(None, None))[1]
-
-
-def greatest_by(value: JSON, key: Many) -> JSON:
-    """``max_by(key)``: the last of the largest."""
-    return max(reversed(_keyed("max_by", value, key)), key=lambda pair: pair[0], default=(None, None))[1]
 
 
 def sort_by(value: JSON, key: Many) -> list[JSON]:

@@ -14,8 +14,7 @@ definitions are written in, and the others keep the work of an expression bounde
   printed in gojq's format. A number that is only passed on stays as it is.
 - A result beyond the range of a double is an error: JSON has no infinity. ``tonumber`` reads no ``nan``.
 - ``*`` multiplies numbers only, without repeating strings and merging objects.
-- ``.[array]`` does not search. ``flatten(depth)``, ``abs`` and ``reverse`` refuse inputs of a wrong type that libjq
-  lets through by chance.
+- ``.[array]`` does not search. ``reverse`` refuses inputs of a wrong type that libjq lets through by chance.
 - Regular expressions are RE2's (gojq). See `karta_interpreter.languages.jq.compiled.regex`. ``sub`` takes null for an
   empty text.
 - Arrays and objects of more than 10,000 elements are not iterated over, and ``contains`` makes at most 10,000

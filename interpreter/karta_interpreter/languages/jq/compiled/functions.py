@@ -214,24 +214,15 @@ def _regex(
     return [Function(name, parameters, result, implementation, cost, None, code) for parameters in signatures]
 
 
-def _rounded(number: values.Number) -> values.Number:
-    """Halves go away from zero."""
-    whole = math.floor(abs(number))
-    return math.copysign(whole + (abs(number) - whole >= 0.5), number)  # noqa: PLR2004 - a half
-
-
 _ALL: Final = (
     # of the input
-    _of_number("abs", abs),
     _of_input("add", lambda value: total(elements(value)), _SAME, OutputKind.SUM, None),
     _of_input("all", lambda value: all(map(values.truthy, elements(value))), ANSWER, OutputKind.BOOLEAN, None),
     _of_input("any", lambda value: any(map(values.truthy, elements(value))), ANSWER, OutputKind.BOOLEAN, None),
     _of_text("ascii_downcase", lambda text: text.translate(_LOWER)),
     _of_text("ascii_upcase", lambda text: text.translate(_UPPER)),
     _of_number("ceil", math.ceil),
-    _of_number("fabs", abs),
     _of_input("first", lambda value: item(value, 0), INPUT, OutputKind.ELEMENT, "step({origin}, {dot}, 0, {result})"),
-    _of_input("flatten", collection.flatten, _SAME, OutputKind.ANY, None),
     _of_number("floor", math.floor),
     _of_input("from_entries", collection.from_entries, _SAME, OutputKind.ANY, None),
     _of_input("keys", collection.keys, _SAME, OutputKind.KEYS, None),
@@ -241,7 +232,6 @@ _ALL: Final = (
     _of_input("max", collection.greatest, _SAME, OutputKind.ELEMENT, "raised(*leftmost({origin}, {dot}))"),
     _of_input("min", collection.least, _SAME, OutputKind.ELEMENT, "lowered(*leftmost({origin}, {dot}))"),
     _of_input("reverse", collection.reverse, _SAME, OutputKind.INPUT, None),
-    _of_number("round", _rounded),
     _of_text("rtrim", lambda text: text.rstrip(_SPACE)),
     _of_input("sort", collection.sort, _SAME, OutputKind.INPUT, None),
     _of_input("to_entries", collection.to_entries, ENTRIES, OutputKind.ENTRIES, "entry_origins({origin}, {dot})"),
@@ -254,7 +244,6 @@ _ALL: Final = (
     # of the input and of values
     _of_values("contains", collection.contains, costs.answer_to, OutputKind.BOOLEAN),
     _of_texts("endswith", str.endswith, costs.answer_to, OutputKind.BOOLEAN),
-    _of_values("flatten", collection.flatten, costs.with_argument, OutputKind.ANY),
     _of_values("getpath", at_path, costs.with_argument, OutputKind.ANY),
     _of_values("has", collection.has, costs.key_test, OutputKind.BOOLEAN),
     _of_values("join", collection.join, costs.with_separator, OutputKind.TEXT),
@@ -265,18 +254,14 @@ _ALL: Final = (
     # by type
     _of_type("arrays", INPUT, "array"),
     _of_type("booleans", CONSTANT, "boolean"),
-    _of_type("iterables", INPUT, "array", "object"),
     replace(_of_type("nulls", CONSTANT, "null"), result=OutputKind.ANY),
     _of_type("numbers", CONSTANT, "number"),
     _of_type("objects", INPUT, "object"),
-    _of_type("scalars", INPUT, "null", "boolean", "number", "string"),
     _of_type("strings", INPUT, "string"),
     _of_type("values", INPUT, "boolean", "number", "string", "array", "object"),
     # of each element
     _by_key("group_by", collection.group_by, lambda key: costs.per_element(key, 2), OutputKind.ANY),
     _by_key("map_values", collection.map_values, lambda body: costs.per_element(body, body.size), OutputKind.ANY),
-    _by_key("max_by", collection.greatest_by, costs.per_element, OutputKind.ELEMENT),
-    _by_key("min_by", collection.least_by, costs.per_element, OutputKind.ELEMENT),
     _by_key("sort_by", collection.sort_by, costs.per_element, OutputKind.INPUT),
     _by_key("unique_by", collection.unique_by, costs.per_element, OutputKind.INPUT),
     _written("map", (_EACH,), OutputKind.OUTPUTS, costs.mapped, Code.MAP),
@@ -365,14 +350,15 @@ BUILTINS: Final = (
     | _GENERATING
     | _PICKING
     | _named("""
-    acos/0 acosh/0 asin/0 asinh/0 atan/0 atan2/2 atanh/0 bsearch/1 builtins/0 cbrt/0 copysign/2 cos/0 cosh/0
-    delpaths/1 drem/2 erf/0 erfc/0 error/0 exp/0 exp10/0 exp2/0 explode/0 expm1/0 fdim/2 finites/0 fma/3 fmax/2
-    fmin/2 fmod/2 format/1 frexp/0 fromdate/0 fromdateiso8601/0 fromjson/0 fromstream/1 gamma/0 gmtime/0 hypot/2
-    implode/0 IN/2 in/1 INDEX/1 INDEX/2 index/1 indices/1 infinite/0 inside/1 isfinite/0 isinfinite/0 isnan/0
-    isnormal/0 j0/0 j1/0 jn/2 JOIN/2 JOIN/3 JOIN/4 ldexp/2 lgamma/0 localtime/0 log/0 log10/0 log1p/0 log2/0
-    logb/0 mktime/0 modf/0 nan/0 nearbyint/0 nextafter/2 nexttoward/2 normals/0 now/0 nth/1 path/1 pick/1 pow/2
-    remainder/2 rindex/1 rint/0 scalb/2 scalbln/2 setpath/2 significand/0 sin/0 sinh/0 sqrt/0 strflocaltime/1
-    strftime/1 strptime/1 tan/0 tanh/0 tgamma/0 toboolean/0 todate/0 todateiso8601/0 transpose/0 trimstr/1 trunc/0
+    abs/0 acos/0 acosh/0 asin/0 asinh/0 atan/0 atan2/2 atanh/0 bsearch/1 builtins/0 cbrt/0 copysign/2 cos/0
+    cosh/0 delpaths/1 drem/2 erf/0 erfc/0 error/0 exp/0 exp10/0 exp2/0 explode/0 expm1/0 fabs/0 fdim/2 finites/0
+    flatten/0 flatten/1 fma/3 fmax/2 fmin/2 fmod/2 format/1 frexp/0 fromdate/0 fromdateiso8601/0 fromjson/0
+    fromstream/1 gamma/0 gmtime/0 hypot/2 implode/0 IN/2 in/1 INDEX/1 INDEX/2 index/1 indices/1 infinite/0
+    inside/1 isfinite/0 isinfinite/0 isnan/0 isnormal/0 iterables/0 j0/0 j1/0 jn/2 JOIN/2 JOIN/3 JOIN/4 ldexp/2
+    lgamma/0 localtime/0 log/0 log10/0 log1p/0 log2/0 logb/0 max_by/1 min_by/1 mktime/0 modf/0 nan/0 nearbyint/0
+    nextafter/2 nexttoward/2 normals/0 now/0 nth/1 path/1 pick/1 pow/2 remainder/2 rindex/1 rint/0 round/0
+    scalars/0 scalb/2 scalbln/2 setpath/2 significand/0 sin/0 sinh/0 sqrt/0 strflocaltime/1 strftime/1
+    strptime/1 tan/0 tanh/0 tgamma/0 toboolean/0 todate/0 todateiso8601/0 transpose/0 trimstr/1 trunc/0
     truncate_stream/1 until/2 utf8bytelength/0 y0/0 y1/0 yn/2
     """)
 )
