@@ -14,6 +14,7 @@ from click.testing import Result
 from pydantic import TypeAdapter
 
 from karta_interpreter.base.findings import Finding
+from karta_interpreter.base.karmada import SLOTS
 from karta_interpreter.cli.explain import described, rules
 from karta_interpreter.definitions.karta import model
 from karta_interpreter.definitions.karta.loading import load_documents
@@ -43,7 +44,7 @@ _WHOLE = {"not-a-karta", "unreadable"}
 """Rules whose example is a whole text."""
 _SCRIPTS = (
     *("forbidden-function", "global-variable", "kept-value", "lua-syntax", "missing-function", "parameter-count"),
-    *("unknown-global", "unknown-module", "empty-script"),
+    *("unknown-global", "unknown-module", "empty-script", "loop-calls-table", "returns-no-object", "returns-nothing"),
 )
 
 
@@ -180,13 +181,15 @@ def test_examples_of_annotations_break_the_rule(rule: str) -> None:
 @rows("rule", _SCRIPTS)
 def test_examples_of_scripts_break_and_follow_the_rule(rule: str) -> None:
     def findings(script: str) -> set[str]:
+        fields = [slot.field for slot in SLOTS.values() if f"function {slot.function}(" in script]
+        field = next(iter(fields), "healthInterpretation")
         customization = {
             "apiVersion": "config.karmada.io/v1alpha1",
             "kind": "ResourceInterpreterCustomization",
             "metadata": {"name": "job"},
             "spec": {
                 "target": {"apiVersion": "example.com/v1", "kind": "Job"},
-                "customizations": {"healthInterpretation": {"luaScript": script}},
+                "customizations": {field: {"luaScript": script}},
             },
         }
         return _names(load_customizations(yaml.safe_dump(customization), "job.yaml")[0].findings)

@@ -405,7 +405,7 @@ def test_reports_of_clusters_are_compared_with_crds(run: Run, files: Path, line:
     ],
 )
 def test_fields_of_a_kind_without_a_schema_are_not_judged(run: Run, files: Path, target: str, field: str) -> None:
-    text = _of_cloneset("retention", "Retain(obj, observed)", [f"obj.{field} = observed.{field}"])
+    text = _of_cloneset("retention", "Retain(obj, observed)", [f"obj.{field} = observed.{field}", "return obj"])
     (files / "mine.yaml").write_text(text.replace("{apiVersion: apps.kruise.io/v1alpha1, kind: CloneSet}", target))
 
     result = run("validate", "mine.yaml")

@@ -331,6 +331,16 @@ def test_only_jq_is_spoken(brew: Raw, findings_of: FindingsOf) -> None:
             "structureDefinition.rootComponent.statusDefinition.phaseDefinition.expression",
             id="expression in place of the phase's path",
         ),
+        pytest.param(
+            {"structureDefinition.rootComponent.suspendDefinition": {"pathWrite": "/spec/suspend"}},
+            "structureDefinition.rootComponent.suspendDefinition.pathWrite",
+            id="a place to write to",
+        ),
+        pytest.param(
+            {"structureDefinition.rootComponent.fields": {"tier": {"expression": "object.spec.tier"}}},
+            "structureDefinition.rootComponent.fields",
+            id="fields",
+        ),
     ],
 )
 def test_definition_in_cel_has_one_finding(
@@ -341,7 +351,22 @@ def test_definition_in_cel_has_one_finding(
     brew = edit.set_value(brew, ("spec", "replicas"), 1)
     (finding,) = findings_of(brew)
     assert (finding.rule, format_path(finding.path)) == ("expression-language", f"spec.{found}")
-    assert finding.message == "definitions in CEL are a proposal of upstream (workload-map #330), and in no release"
+    assert finding.message == (
+        "Kartas in CEL are not read: they are a proposal of upstream (workload-map #330), and in no release"
+    )
+    assert finding.hint == "write the expressions in jq, in apiVersion: run.ai/v1alpha1"
+
+
+@rows("version", ["v1beta1", "v1alpha2", "v1"])
+def test_other_version_in_cel_has_one_finding(brew: Raw, findings_of: FindingsOf, version: str) -> None:
+    brew = edit.set_value(brew, ("apiVersion",), f"run.ai/{version}")
+    (finding,) = findings_of(brew)
+    assert finding.hint == "write apiVersion: run.ai/v1alpha1 and kind: Karta"
+    replicas = {"replicas": {"expression": "object.spec.n", "pathWrite": "/spec/n"}}
+    (finding,) = findings_of(edit.set_value(brew, (*ROOT, "scaleDefinition"), replicas))
+    assert finding.rule == "not-a-karta"
+    assert "Kartas in CEL are not read" in finding.message
+    assert finding.hint == "write the expressions in jq, in apiVersion: run.ai/v1alpha1"
 
 
 def test_expression_in_jq_at_a_wrong_place_is_an_unknown_field(brew: Raw, findings_of: FindingsOf) -> None:

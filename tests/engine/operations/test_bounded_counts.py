@@ -13,8 +13,6 @@ _SPELLINGS = [
     pytest.param(". as {spec: {replicas: $n, minReplicas: $m}} | [($n // 0), ($m // 0)] | max", id="fields"),
     pytest.param(". as {$spec} | [($spec.replicas // 0), ($spec.minReplicas // 0)] | max", id="a field's own name"),
     pytest.param("[.spec] as [$s] | [($s.replicas // 0), ($s.minReplicas // 0)] | max", id="an element"),
-    pytest.param("def or0(f): f // 0; [or0(.spec.replicas), or0(.spec.minReplicas)] | max", id="a function"),
-    pytest.param("def n($a; $b): [$a // 0, $b // 0] | max; .spec | n(.replicas; .minReplicas)", id="values"),
     pytest.param("reduce (.spec.replicas, .spec.minReplicas) as $n (0; [., $n // 0] | max)", id="a reduction"),
 ]
 _OBJECT = {
@@ -60,7 +58,6 @@ def test_bounded_spelling_retains_as_plain_one(define: Define, text: str) -> Non
     [
         pytest.param("[.spec.replicas, 1] | add", id="a plain sum"),
         pytest.param("first(foreach .spec.replicas as $n (0; . + $n))", id="a running reduction"),
-        pytest.param("def f: if . > 2 then . else . + 1 | f end; .spec.replicas | f", id="a recursive function"),
     ],
 )
 def test_computed_count_never_moves_bounds(define: Define, count: str) -> None:

@@ -277,8 +277,6 @@ def test_locating_what_fails_is_an_evaluation_error() -> None:
         pytest.param(".a[] as $x | $x.b", {"a": [{}, {}]}, [("a", 0, "b"), ("a", 1, "b")], id="of a variable"),
         pytest.param(". as $x | .a | $x.b", {}, [("b",)], id="of an outer input"),
         pytest.param(".a as $x | (.b as $x | $x) | $x", {}, [("a",)], id="of a variable that another one hides"),
-        pytest.param("def f($x): $x.b; f(.a)", {}, [("a", "b")], id="of a parameter"),
-        pytest.param("def f: .b; def g(h): .a | h; g(f)", {}, [("a", "b")], id="of a function that is handed on"),
         pytest.param("reduce .k[] as $x (.; .[$x])", {"k": ["a", "b"]}, [("a", "b")], id="down a list of keys"),
     ],
 )

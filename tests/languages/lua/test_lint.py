@@ -1,8 +1,11 @@
+from zlib import crc32
+
 import pytest
 
-from karta_interpreter.base.karmada import SLOTS
+from karta_interpreter.base.karmada import SLOTS, Operation
+from karta_interpreter.languages.lua.machine import lint as lint_module
 from karta_interpreter.languages.lua.machine.kube import KUBE
-from karta_interpreter.languages.lua.machine.lint import Lint, lint
+from karta_interpreter.languages.lua.machine.lint import BUNDLED, Lint, lint
 from karta_interpreter.languages.lua.machine.runtime import Runtime
 from tests.support.rows import rows
 
@@ -106,7 +109,7 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             id="variables of a loop, and a local of a loop in it",
         ),
         pytest.param(
-            "function Retain(a, b)\n  repeat local done = b.done until done\n  return {x = a, y = b, done = 1}\nend",
+            "function Retain(a, b)\n  repeat local done = b.done until done\n  return {kind = a, y = b, done = 1}\nend",
             [],
             id="the condition of repeat reads its locals, and fields of a table are no names",
         ),
@@ -125,7 +128,10 @@ def _lines(judgements: list[Lint]) -> list[tuple[int, str, str]]:
             [(1, "unknown-global", "nope"), (1, "forbidden-function", "string.gsub")],
             id="a method of a text, and a global by its table"),
         pytest.param("function Retain(a)\n  x = nope\nend",
-            [(1, "parameter-count", "Retain"), (2, "global-variable", "x"), (2, "unknown-global", "nope")],
+            [
+                *((1, "parameter-count", "Retain"), (1, "returns-nothing", "Retain")),
+                *((2, "global-variable", "x"), (2, "unknown-global", "nope")),
+            ],
             id="everything is said, in the order of the lines"),
     ],
 )  # fmt: skip
@@ -188,3 +194,72 @@ def test_missing_function_is_found_behind_many_other_findings() -> None:
     judgements = judge("Retain", script)
 
     assert [judgement.rule for judgement in judgements] == ["unknown-global"] * 50 + ["missing-function"]
+
+
+_SUM = "function AggregateStatus(obj, items)\n  local n = 0\n  {}\nend"
+
+
+@rows(
+    ("operation", "script", "expected"),
+    [
+        pytest.param("AggregateStatus", _SUM.format("return { ready = n }"), "a table without kind", id="a status"),
+        pytest.param("AggregateStatus", _SUM.format("return obj.status"), "obj.status", id="the status of the object"),
+        pytest.param("AggregateStatus", _SUM.format("local s = {} s.ready = n return s"), "s, a table without kind",
+            id="a table that gets no kind"),
+        pytest.param("AggregateStatus", _SUM.format("local s = obj.status\n return s"), "s", id="by another name"),
+        pytest.param("AggregateStatus", _SUM.format("if n > 1 then return obj end return nil"), "nil", id="nil"),
+        pytest.param("ReviseReplica", "function ReviseReplica(o, n) return o.spec end", "o.spec", id="a spec"),
+        pytest.param("Retain", "function Retain(d, o) return true end", "true", id="an answer yes"),
+        pytest.param("AggregateStatus", _SUM.format("obj.status = {ready = n} return obj"), "", id="the object"),
+        pytest.param("AggregateStatus", _SUM.format("local s = {} s.kind = obj.kind return s"), "", id="a kind"),
+        pytest.param("AggregateStatus", _SUM.format("local s = {} for k, v in pairs(obj) do s[k] = v end return s"), "",
+            id="a copy"),
+        pytest.param("AggregateStatus", _SUM.format("local s = {} fill(s) return s"), "", id="filled elsewhere"),
+        pytest.param("AggregateStatus", _SUM.format("local f = function() return {} end obj.x = f() return obj"), "",
+            id="a function inside"),
+        pytest.param("InterpretStatus", "function ReflectStatus(o) return {ready = o.status.ready} end", "",
+            id="an operation that answers with a status"),
+    ],
+)  # fmt: skip
+def test_result_without_kind_is_found(operation: str, script: str, expected: str) -> None:
+    found = [each.message for each in judge(operation, script) if each.rule == "returns-no-object"]
+    function = SLOTS[Operation(operation)].function
+    assert found == ([f"{function} returns {expected}. Karmada fails: Object 'Kind' is missing"] if expected else [])
+
+
+@rows(
+    ("script", "expected"),
+    [
+        pytest.param("function InterpretHealth(o)\n  local x = o\nend", [(1, "returns-nothing", "InterpretHealth")],
+            id="no return"),
+        pytest.param("function InterpretHealth(o)\n  if o then return end\nend",
+            [(1, "returns-nothing", "InterpretHealth")], id="a return of nothing"),
+        pytest.param("function InterpretHealth(o)\n  local f = function() return 1 end\nend",
+            [(1, "returns-nothing", "InterpretHealth")], id="only inside of another function"),
+        pytest.param("function InterpretHealth(o)\n  if o.a then return true end\nend", [], id="on one path"),
+        pytest.param("function InterpretHealth(o)\n  for v in o.status.list do end\n  return true\nend",
+            [(2, "loop-calls-table", "o")], id="a loop over a list"),
+        pytest.param("function InterpretHealth(o)\n  local l = o.status.list\n  for v in l do end\n  return true\nend",
+            [(3, "loop-calls-table", "l")], id="by another name"),
+        pytest.param(
+            "function InterpretHealth(o)\n  for _, c in ipairs(o.list) do\n    for e in c.env do end\n  end\n"
+            "  return true\nend",
+            [(3, "loop-calls-table", "c")], id="inside of another loop"),
+        pytest.param(
+            "function InterpretHealth(o)\n  -- for v in o.list do\n  for v in pairs(o.list) do end\n  return 1\nend",
+            [], id="pairs, and a comment"),
+        pytest.param(
+            "function InterpretHealth(o)\n  for w in string.gmatch(o.x, 'a') do end\n  local n = next\n"
+            "  for k in n, o.x do end\n  return true\nend",
+            [], id="functions"),
+    ],
+)  # fmt: skip
+def test_what_always_fails_is_found(script: str, expected: list[tuple[int, str, str]]) -> None:
+    assert _lines(judge("InterpretHealth", script)) == expected
+
+
+def test_globals_of_scripts_that_karmada_bundles_are_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = "function Retain(a, b)\n  x = 1\n  return a\nend"
+    assert len(BUNDLED.split()) == 31
+    monkeypatch.setattr(lint_module, "BUNDLED", format(crc32(script.encode()), "08x"))
+    assert judge("Retain", script) == []

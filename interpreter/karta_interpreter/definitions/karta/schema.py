@@ -89,6 +89,8 @@ def _other_object(value: Object) -> tuple[str, str]:
         return what.partition(": ")[::2]
     if kind in (None, KARTA[1], RESOURCE_INTERFACE[1]) or edit.get(value, STRUCTURE) is not None:
         message = f"{named or 'an object without apiVersion and kind'} is not a definition this version reads"
+        if _CEL.search(str(edit.get(value, _SPEC))):
+            return f"{message}: {_IN_CEL}", _READ
         return message, "write apiVersion: run.ai/v1alpha1 and kind: Karta"
     if near := closest(str(kind), (KARTA[1], RESOURCE_INTERFACE[1], "ResourceInterpreterCustomization")):
         return f"there is no kind {kind}", f"did you mean {near}?"
@@ -169,18 +171,20 @@ def _read_spec(raw: JSON) -> tuple[Spec | None, list[Finding]]:
     return spec, findings + more
 
 
+_IN_CEL: Final = "Kartas in CEL are not read: they are a proposal of upstream (workload-map #330), and in no release"
+_READ: Final = f"write the expressions in jq, in apiVersion: {KARTA[0]}"
+
+
 def _cel(*field: str | int) -> Finding:
-    message = "definitions in CEL are a proposal of upstream (workload-map #330), and in no release"
-    return error("expression-language", (*_SPEC, *field), message, "write the expressions in jq")
+    return error("expression-language", (*_SPEC, *field), _IN_CEL, _READ)
 
 
 def _is_in_cel(detail: ErrorDetails) -> bool:
-    """Return whether an unknown field is one of the proposal: ``variables``, or an expression in place of a path."""
-    value = detail["input"]
-    is_proposed = detail["loc"][-1:] in {("variables",), ("expression",)} or (
-        isinstance(value, dict) and "expression" in value
-    )
-    return detail["type"] == "extra_forbidden" and is_proposed and _CEL.search(str(value)) is not None
+    """Return whether an unknown field is one of the proposal: a place to write to, or an expression that CEL reads."""
+    field, value = next(reversed(detail["loc"]), ""), detail["input"]
+    has_expressions = field in {"variables", "expression", "groupByExpressions"} or "'expression'" in str(value)
+    is_proposed = field == "pathWrite" or (has_expressions and _CEL.search(str(value)) is not None)
+    return detail["type"] == "extra_forbidden" and is_proposed
 
 
 _INDENT: Final = "write its fields below its name, indented"

@@ -101,7 +101,7 @@ def _selector(path: Path, component: model.ComponentDefinition, selector: model.
         yield violation("instance-selector-missing", (*path, "instanceIdPath"), name=name)
     if ids is None and selector.instance_id is not None:
         yield violation("instance-id-path-missing", instances, name=name)
-    if kind is not None and kind.value is not None and kind.key == selector.instance_id:
+    if kind is not None and kind.value is not None and kind.key == selector.instance_id is not None:
         yield violation("instance-id-is-type", (*instances, "idPath"), name=name)
 
 

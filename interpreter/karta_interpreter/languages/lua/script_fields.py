@@ -18,7 +18,7 @@ _LOCAL: Final = re.compile(
 )
 # The names that something is given to.
 _BOUND: Final = re.compile(
-    r"\b(?:local +(?!function\b)|for +|function\b[^()\n]{0,99}\()([\w, ]+)"
+    r"\b(?:local +(?!function\b)|function\b[^()\n]{0,99}\()([\w, ]+)|\bfor +([\w, ]+?) *(?:\bin\b|=)"
     r"|(?<![\w.])(\w+)(?= *(?:,[\w, ]{0,99})?=(?!=))"
 )
 _DEEPEST: Final = 500

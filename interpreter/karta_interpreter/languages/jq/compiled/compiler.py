@@ -20,7 +20,7 @@ definitions are written in, and the others keep the work of an expression bounde
 - Arrays and objects of more than 10,000 elements are not iterated over, and ``contains`` makes at most 10,000
   comparisons.
 
-Of expressions that are not plain, those with bindings, reductions and functions have a trace, too. libjq computes their
+Of expressions that are not plain, those with bindings and reductions have a trace, too. libjq computes their
 outputs under its limits before.
 """
 
@@ -122,9 +122,6 @@ RUNTIME: Final[dict[str, Any]] = {
 }
 """Functions of Python and of jq, by the names that they have in the Python of an expression."""
 
-Name: TypeAlias = str | tuple[str, int]
-"""A variable without its ``$``, or a function with its number of arguments."""
-
 # The most constructs nested in one function. Python takes 20 loops and 100 levels.
 _DEEPEST: Final = 16
 
@@ -157,8 +154,8 @@ class PythonCode(FunctionBody):
     def __init__(self, module: Module, origin: Origin = None) -> None:
         super().__init__(module, origin)
         self.depth = 0
-        self.scope: Mapping[Name, Any] = {}
-        """The atoms of variables, and parameters, body and scope of functions. None for what is defined elsewhere."""
+        self.scope: Mapping[str, str] = {}
+        """The atoms of variables, "" for those that are bound in another function."""
 
     def return_list(self, node: ast.Node, most: int = MOST_RESULTS) -> None:
         """Write the body of a function that returns a list of all outputs, and fails for more than ``most``."""
@@ -262,27 +259,21 @@ class PythonCode(FunctionBody):
             case ast.Try(tried, None):
                 self.streamed(lambda code: code.tried(lambda: code.produce(tried), None), dot, sink)
             case ast.Bind(source, (ast.VariablePattern(name),), after):
-                self.each(
-                    source, dot, OutputSink(lambda value: self._within({name: self.entered(value)}, after, dot, sink))
-                )
+                self.each(source, dot, OutputSink(lambda value: self._within(name, value, after, dot, sink)))
             case ast.Bind(source, (pattern,), after):
                 for name, part in unfolded(pattern, ast.Variable(".")):
                     after = ast.Bind(part, (ast.VariablePattern(name),), after)
                 self.each(ast.Bind(source, (ast.VariablePattern("."),), after), dot, sink)
             case ast.Reduce(_, ast.VariablePattern(name), init):
                 self.each(init, dot, OutputSink(lambda first: self._reduced(name, first, node, dot, sink)))
-            case ast.Define(name, params, definition, after):
-                self._within({(name, len(params)): (params, definition, self.scope)}, after, dot, sink)
-            case ast.FunctionCall(name, arguments) if function := self.scope.get((name, len(arguments))):
-                self._inlined((name, len(arguments)), function, arguments, dot, sink)
-            case ast.FunctionCall(name, arguments) if (name, len(arguments)) not in self.scope:
+            case ast.FunctionCall():
                 self._call(node, dot, sink)
             case _:
                 raise ValueError(f"{type(node).__name__} is not plain")
 
     def function(self, write: Callable[["PythonCode"], None], *, generates: bool = False, origin: Origin = None) -> str:
-        """Return the name of another function. It cannot reach what the names stand for that are in scope here."""
-        hidden = dict.fromkeys(self.scope)
+        """Return the name of another function. It cannot reach the variables that are in scope here."""
+        hidden = dict.fromkeys(self.scope, "")
 
         def scoped(code: "PythonCode") -> None:
             code.scope = hidden
@@ -290,10 +281,10 @@ class PythonCode(FunctionBody):
 
         return super().function(scoped, generates=generates, origin=origin)
 
-    def _within(self, names: Mapping[Name, Any], node: ast.Node, dot: str, sink: OutputSink[str]) -> None:
-        """Write an expression in which these names also have a meaning. The sink has only those from here."""
+    def _within(self, name: str, value: str, node: ast.Node, dot: str, sink: OutputSink[str]) -> None:
+        """Write an expression with one more variable. The sink has only those from here."""
         outer = self.scope
-        inner = self.scope = {**outer, **names}
+        inner = self.scope = {**outer, name: self.entered(value)}
 
         def leave(output: str) -> None:
             self.scope = outer
@@ -311,24 +302,11 @@ class PythonCode(FunctionBody):
 
         def update(value: str) -> None:
             self.assign(after, "None")
-            self._within({name: self.entered(value)}, node.update, state, last)
+            self._within(name, value, node.update, state, last)
             self.assign(state, after)
 
         self.each(node.source, dot, OutputSink(update))
         sink.write(state)
-
-    def _inlined(
-        self, key: Name, function: tuple[Any, ...], arguments: Sequence[ast.Node], dot: str, sink: OutputSink[str]
-    ) -> None:
-        """Write the body of a function in the place of a call. The calls of a recursive function have no meaning."""
-        params, definition, scope = function
-        inner: dict[Name, Any] = {**dict.fromkeys(self.scope), **scope, key: None}
-        for param, argument in zip(params, arguments, strict=True):
-            name = param.removeprefix("$")
-            inner[name, 0] = ((), argument, self.scope)
-            if param != name:
-                definition = ast.Bind(ast.FunctionCall(name), (ast.VariablePattern(name),), definition)
-        self._within(inner, definition, dot, sink)
 
     def _slice(self, node: ast.Slice, dot: str, sink: OutputSink[str]) -> None:
         def cut(low: str, high: str) -> None:

@@ -1,14 +1,18 @@
 """Errors in a script that was compiled and not run, and what it reads and sets that nothing else does."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Final, NamedTuple
+from zlib import crc32
 
 from karta_interpreter.base.errors import LuaSyntaxError
 from karta_interpreter.base.findings import closest, did_you_mean, listed
-from karta_interpreter.base.karmada import OWN_FUNCTIONS, SLOTS
+from karta_interpreter.base.karmada import CHANGED, OWN_FUNCTIONS, SLOTS
 from karta_interpreter.languages.lua.machine.names import FunctionValue, Mention, Names
+from karta_interpreter.languages.lua.machine.source import without_comments
+from karta_interpreter.languages.lua.script_fields import fields_of
 
 FORBIDDEN: Final = frozenset(
     (
@@ -51,6 +55,14 @@ _MOST_COMPARED: Final = 20
 _MOST_SHOWN: Final = 50
 
 
+BUNDLED: Final = (
+    "16036954 1c8f9f85 3119df71 4297ffbd 44b65356 4f94c2b5 53bd3f7b 570efb13 6009b0fa 6779b8c4 69469f93 "
+    "6ffd2a37 72003dab 8185bcb0 896d1794 909c5906 99ef0668 9b264684 abea23f2 adbf1342 c195b6d6 c45130e3 "
+    "c620c4bf c85d3664 d2e97d33 d52218d7 da2133fb df8ba091 e806fe22 f1edb5e5 fa233210 "
+)
+"""The CRC-32 of the scripts with global variables that Karmada itself bundles, up to 1.18."""
+
+
 class Lint(NamedTuple):
     """One thing to look at in a script.
 
@@ -80,7 +92,10 @@ def lint(operation: str, text: str, names_of: Callable[[str], Names]) -> list[Li
         names = names_of(text)
     except LuaSyntaxError as err:
         return [_error("lua-syntax", str(err), "", err.line, fatal=True)]
-    lints = [*_function(operation, names), *_assigned(names), *_unknown(names), *_rejected(names), *_kept(names)]
+    lints = [*_function(operation, names), *_unknown(names), *_rejected(names), *_kept(names)]
+    if format(crc32(text.encode()), "08x") not in BUNDLED:
+        lints[:0] = _assigned(names)
+    lints += _outcomes(operation, names, without_comments(text))
     lints.sort(key=attrgetter("line"))
     fatal = [finding for finding in lints[_MOST_SHOWN:] if finding.fatal]
     return lints[:_MOST_SHOWN] + fatal[:1]
@@ -181,3 +196,46 @@ def _kept(names: Names) -> Iterable[Lint]:
         message = f"{name} keeps its value where the left side of `and` is false or nil, as in Karmada"
         hint = "write if ... then ... end, or assign to a new local"
         yield _warning("kept-value", message, hint, line, name)
+
+
+_VALUE: Final = re.compile(r"""nil|true|false|\d[\d.]*|"[^"]*"|'[^']*'""")
+# Fields of an object that are objects without a kind.
+_PART: Final = re.compile(r".*\.(status|spec|metadata)")
+_LOOP: Final = re.compile(r"\bfor\s+[\w, ]+\s+in\s+$")
+
+
+def _outcomes(operation: str, names: Names, code: str) -> Iterator[Lint]:
+    """Yield what fails for any object: a result that is none, or no object, and a loop that calls a table."""
+    slot = SLOTS[operation]
+    returned = [(result, line) for function, result, line in names.returned if function == slot.function]
+    own = (function for function in names.functions if not (function.is_local or function.is_nested))
+    declared = [function.line for function in own if function.name == slot.function]
+    if declared and not any(result for result, _ in returned):
+        message = f"{slot.function} returns nothing, which is an error in Karmada"
+        yield _error("returns-nothing", message, "write return", declared[-1], slot.function)
+    for result, line in returned:
+        if result and slot.results[0] in CHANGED and (what := _no_object(slot.function, code, result)):
+            message = f"{slot.function} returns {what}. Karmada fails: Object 'Kind' is missing"
+            yield _error("returns-no-object", message, f"return the whole {slot.parameters[0]}", line, "return")
+    for field, _ in fields_of(slot.function, code):
+        if _LOOP.search(code[: field.start()]) and code[field.end(2) :].split()[:1] == ["do"]:
+            hint = f"write in ipairs({field[0]}) for a list, in pairs({field[0]}) for a map"
+            line = 1 + code.count("\n", 0, field.start())
+            yield _error("loop-calls-table", f"`in {field[0]} do` calls a table, which fails", hint, line, field[1])
+
+
+def _no_object(function: str, code: str, result: str) -> str:
+    """Return what a result is that has no kind, "" if it may have one."""
+    name = result.replace(" ", "")
+    if _VALUE.fullmatch(result):
+        return result
+    if result[0] == "{" and result[-1] == "}":
+        return "" if "kind" in result else "a table without kind"
+    of = {field[1] + field[2]: whole + field[2] for field, whole in fields_of(function, code)}
+    if _PART.fullmatch(of.get(name, "")):
+        return name
+    own = re.escape(name)
+    local = rf"\blocal +{own} *= *\{{[^{{}}]*\}}"
+    rest = re.sub(rf"{local}|\breturn +{own}\b|(?<![\w.]){own}\.(?!kind\b)", "", code)
+    is_made = name.isidentifier() and re.search(local, code) and not re.search(rf"\b{own}\b", rest)
+    return f"{name}, a table without kind" if is_made else ""

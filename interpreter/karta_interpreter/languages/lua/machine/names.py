@@ -15,6 +15,7 @@ _BRACKETS: Final = frozenset("([{")
 _OPENERS: Final = frozenset(("for", "do", "then", "else", *_BRACKETS))
 # A ``repeat`` opens no block here, because its condition reads the locals of its body.
 _CLOSERS: Final = frozenset(("end", "elseif", "else", ")", "]", "}"))
+_RESULT_ENDS: Final = frozenset(("end", "else", "elseif", "until", ";", ""))
 _AROUND: Final = (("", "", 0),) * 4
 
 
@@ -48,6 +49,8 @@ class Names(Struct):
     methods: list[Mention] = field(default_factory=list)
     required: list[Mention] = field(default_factory=list)
     kept: list[Mention] = field(default_factory=list)
+    returned: list[tuple[str, str, int]] = field(default_factory=list)
+    """What the functions of the script return themselves: the function, the text of the result, the line."""
     own_members: set[str] = field(default_factory=set)
     locals: set[str] = field(default_factory=set)
 
@@ -92,6 +95,10 @@ class _Reader:
         elif word in _OPENERS:
             # The variables of `for` are locals of the block behind `do`.
             self._open.append((word, self._open.pop()[1] if (opener, word) == ("for", "do") else set()))
+        if word == "return" and [opener for opener, _ in self._open].count("function") == 1:
+            behind = next(end for end in range(at + 1, len(self.words)) if self.words[end] in _RESULT_ENDS)
+            name = [function.name for function in self.names.functions if not function.is_nested][-1:]
+            self.names.returned.append(("".join(name), " ".join(self.words[at + 1 : behind]), self._lines[at]))
         if word in ("for", "local"):
             self._declare(self._listed(at + 1 + (self.words[at + 1] == "function")))
         elif self._kinds[at] == "name" and word not in RESERVED_WORDS:

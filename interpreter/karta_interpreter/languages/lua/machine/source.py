@@ -72,6 +72,12 @@ def tokens_of(text: str) -> Iterator[tuple[str, str, int]]:
         line += token.group().count("\n")
 
 
+def without_comments(text: str) -> str:
+    """Return a script with its comments left out, on the same lines."""
+    tokens = ((kind == "blank" and token.startswith("--"), token) for kind, token, _ in tokens_of(text))
+    return "".join("\n" * token.count("\n") if is_comment else token for is_comment, token in tokens)
+
+
 def _unused(name: str, text: str) -> str:
     suffixes = re.findall(f"{name}(_*)", text)
     return f"{name}_{max(suffixes, key=len)}" if suffixes else name
