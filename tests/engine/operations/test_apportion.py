@@ -29,6 +29,7 @@ def target(units: int, *, step: int = 1, least: int = 0, most: int = MOST_REPLIC
         pytest.param(0, [target(4), target(2)], (0, 0), id="to zero"),
         pytest.param(10, [target(1, most=2), target(1)], (2, 8), id="what a full target cannot take, the other does"),
         pytest.param(4, [target(9), target(1, least=2)], (2, 2), id="a floor is kept, the other gives way"),
+        pytest.param(4, [target(9, most=2), target(1, least=2)], (2, 2), id="a cap and a floor take all at once"),
         pytest.param(7, [target(2, least=2, most=3), target(1, least=2, most=4), target(0, least=1, most=3)],
             (3, 3, 1), id="a floor of one pod is kept, too"),
         pytest.param(3, [target(1, least=2), target(1, least=2)], None, id="less than the floors add up to"),
@@ -102,7 +103,9 @@ def test_search_does_not_grow_with_number_of_steps(steps: int) -> None:
 def test_impossible_sum_of_steps_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apportion, "limits", lambda _: pytest.fail("there is nothing to search"))
     some = [target(5, step=2 * step) for step in range(2, 302)]
-    assert share(sum(one.units * one.step for one in some) + 1, some) is None
+    fixed = target(1, step=3, least=1, most=1)
+    for targets in (some, [*some, fixed]):
+        assert share(sum(one.units * one.step for one in targets) + 1, targets) is None
 
 
 @given(st.lists(st.builds(target, st.integers(0, 50)), min_size=1, max_size=6), st.integers(0, 1000))

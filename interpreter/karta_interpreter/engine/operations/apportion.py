@@ -27,8 +27,8 @@ def limits(steps: int) -> tuple[int, int]:
     all but 1 in 1000 of the reachable totals are reached. Units of hundreds of pods miss some. The limits keep the
     search below a third of a second, because every call of the process waits for it.
 
-    >>> limits(2), limits(5), limits(300)
-    ((1024, 500), (16, 500), (2, 33))
+    >>> limits(2), limits(5), limits(64), limits(300)
+    ((1024, 500), (16, 500), (4, 156), (2, 33))
     """
     reach = _REACH.get(steps) or max(_LEAST_REACH, min(_MOST_REACH, 256 // steps))
     return reach, max(_LEAST_SUMS, min(_MOST_SUMS, 10_000 // steps))
