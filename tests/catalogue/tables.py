@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -28,6 +29,21 @@ def table_of(name: str, gvk: GVK) -> Table | None:
 def accepted(name: str) -> Any:
     """Return a table of differences that are accepted, each with its reason."""
     return yaml.safe_load((_HERE / "differences" / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+@cache
+def moments() -> dict[str, Any]:
+    """Return the rows of `moments/`, by the family and the case of each."""
+    return {
+        f"{path.stem}: {row['case']}": row
+        for path in sorted((_HERE / "moments").glob("*.yaml"))
+        for row in yaml.safe_load(path.read_text(encoding="utf-8"))
+    }
+
+
+def moments_of(gvk: GVK) -> list[Object]:
+    """Return the objects of a kind in `moments/`."""
+    return [row["object"] for row in moments().values() if GVK.of(row["object"]) == gvk]
 
 
 def undone(name: str) -> set[str]:

@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.k8s.values import GVK, Object
@@ -16,18 +14,15 @@ from karta_interpreter.export.customization import script_of
 from karta_interpreter.languages.lua.script import Script
 from tests.catalogue.entries import entries
 from tests.catalogue.knowledge import knowing
+from tests.catalogue.tables import moments
 from tests.support.both_ways import ask
 from tests.support.rows import rows
 from tests.support.scripts import answer
 
-_FAMILIES = sorted((Path(__file__).parent / "moments").glob("*.yaml"))
-
 
 def _moments() -> Iterator[Any]:
-    for path in _FAMILIES:
-        for row in yaml.safe_load(path.read_text(encoding="utf-8")):
-            definition = _definitions()[GVK.of(row["object"])]
-            yield pytest.param(definition, row["object"], row["right"], id=f"{path.stem}: {row['case']}")
+    for name, row in moments().items():
+        yield pytest.param(_definitions()[GVK.of(row["object"])], row["object"], row["right"], id=name)
 
 
 @cache

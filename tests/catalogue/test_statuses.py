@@ -19,7 +19,7 @@ from karta_interpreter.engine.evaluation.status import Status, match_status
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.suites.suite import Case
 from tests.catalogue.entries import of_all_kinds
-from tests.catalogue.tables import questions, table_of
+from tests.catalogue.tables import moments_of, questions, table_of
 
 
 def _expected() -> dict[str, Any]:
@@ -37,7 +37,7 @@ _EXPECTED = _expected()
 def test_matchers_of_statuses_have_cases(definition: Definition, cases: Sequence[Case]) -> None:
     table = table_of("words", definition.gvk)
     worded = [obj for _, obj, _ in questions(table, definition.gvk)] if table else []
-    objects = [*worded, *(obj for case in cases for obj in _live(case))]
+    objects = [*worded, *moments_of(definition.gvk), *(obj for case in cases for obj in _live(case))]
     unmet = [
         (status.value, number)
         for status, matchers in (definition.status.mappings if definition.status else ())

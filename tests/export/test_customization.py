@@ -333,6 +333,18 @@ def _ruled(rules: Mapping[str, str]) -> Any:
 
 
 PHASE = {"phaseDefinition": {"path": ".status.phase"}}
+_COUNTED = {
+    "statusMappings": {
+        "failed": [{"byPhase": "Failed"}],
+        "running": [{"byExpression": {"expression": ".status.ready >= 3", "expectedResult": "true"}}],
+    }
+}
+_PARTS = {
+    "statusMappings": {
+        "failed": [{"byPhase": "Failed"}],
+        "running": [{"byExpression": {"expression": "all(.status.parts[]?; .ready > 0)", "expectedResult": "true"}}],
+    }
+}
 RATIO = ".status.ready / .status.total"
 
 
@@ -360,6 +372,9 @@ def _expression(expression: str, expected: str) -> Any:
         (_expression(".status.x", "1"), "", {"x": "1"}, True, "and so is a text of it"),
         (_expression(".status.x", "1.0"), "", {"x": 1}, False, "no number has another text than jq writes"),
         (_expression(".status.x", "null"), "", {"y": 1}, True, "the text of null"),
+        ({**_COUNTED, **PHASE}, "", {"phase": "New", "ready": 0}, False, "a phase that nobody knows beside a counter"),
+        ({**_COUNTED, **PHASE}, "", {"phase": "New", "ready": 3}, True, "or beside a full one"),
+        ({**_PARTS, **PHASE}, "", {"phase": "New", "parts": [{"ready": 0}]}, False, "or beside those of parts"),
     ],
 )  # fmt: skip
 def test_script_matches_status_as_karta(rules: Any, named: str, status: Any, is_healthy: bool, reason: str) -> None:

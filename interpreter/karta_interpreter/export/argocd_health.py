@@ -11,7 +11,7 @@ from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s import JSON, grouped
 from karta_interpreter.definitions.karta import FAILING, ConditionsRule, Definition, Status, StatusRules
 from karta_interpreter.engine.operations import Operation
-from karta_interpreter.export.interpretation import matched_status
+from karta_interpreter.export.interpretation import matched_status, possible_statuses
 from karta_interpreter.export.library import words_of
 from karta_interpreter.export.lua import quoted
 from karta_interpreter.export.script import OperationScript, lua_value
@@ -95,7 +95,7 @@ def _health_script(definition: Definition) -> str:
 def _verdict(script: OperationScript) -> Iterator[str]:
     """Yield the lines that give the health by the statuses of an object."""
     definition = script.definition
-    mapped = definition.status.statuses if definition.status else ()
+    mapped = possible_statuses(definition.status)
     named = definition.annotations.healthy_statuses
     counted_as_healthy = {Status.RUNNING, Status.COMPLETED} if named is None else named
     trouble = [status for status in Status if status in FAILING.difference(named or ()) and status in mapped]
@@ -103,7 +103,7 @@ def _verdict(script: OperationScript) -> Iterator[str]:
     healthy = [status for status in (*mapped, Status.UNDEFINED) if status in counted_as_healthy]
     rests = Status.SUSPENDED in mapped and (named is None or Status.SUSPENDED in named)
     unless_at_rest = "not statuses.Suspended and " if rests else ""
-    if definition.may_be_stale:
+    if definition.shows_generation:
         # A status of an older generation shows only a failure.
         yield "  if is_stale(obj) then"
         yield from _returns("Degraded", trouble, when=unless_at_rest, indent=4)
@@ -134,7 +134,7 @@ def _returns(health: str, statuses: Sequence[Status], *, when: str = "", indent:
 def _message(script: OperationScript) -> str:
     """Write the function that names the statuses, with the message of the condition that decided. Return its name."""
     rules = script.definition.status
-    names = [*(rules.statuses if rules else ()), Status.UNDEFINED]
+    names = [*possible_statuses(rules), Status.UNDEFINED]
     lines = [
         "local function message_of(obj, statuses, deciding)",
         "  local names = {}",
@@ -143,7 +143,7 @@ def _message(script: OperationScript) -> str:
         "  end",
         '  local message = table.concat(names, ", ")',
     ]
-    if script.definition.may_be_stale:
+    if script.definition.shows_generation:
         lines.append('  if is_stale(obj) then return message .. " in an older generation" end')
     if rules and rules.conditions:
         lines += _condition_message(script, rules, rules.conditions)

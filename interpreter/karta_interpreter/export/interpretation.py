@@ -4,19 +4,22 @@ from collections.abc import Iterable, Iterator
 from json import loads
 
 from karta_interpreter.base.errors import ExportError
+from karta_interpreter.base.k8s import JSON, Projection
 from karta_interpreter.definitions.karta import (
     BEYOND_REST,
     FAILING,
+    MATCHING_ORDER,
     ConditionsRule,
+    Definition,
     ExtraDependency,
     Matcher,
     Status,
     StatusRules,
 )
-from karta_interpreter.engine.operations import healthy_statuses
+from karta_interpreter.engine.operations import counted, healthy_statuses
 from karta_interpreter.export.lua import AND, is_key, negated, quoted, written
 from karta_interpreter.export.pod_sets import Pods, each_component, has_computed_names, has_one
-from karta_interpreter.export.script import OperationScript
+from karta_interpreter.export.script import OperationScript, lua_value
 from karta_interpreter.export.traits import has_empty, literal
 from karta_interpreter.languages.jq import Query, to_text
 
@@ -145,15 +148,35 @@ def status(script: OperationScript) -> None:
     script.add(f"function ReflectStatus(obj)\n  return {reflect}(obj)\nend")
 
 
-def _check_of_words(rules: StatusRules | None) -> Iterator[str]:
+def possible_statuses(rules: StatusRules | None) -> tuple[Status, ...]:
+    """Return the statuses that InterpretHealth can find, in Karta's matching order."""
+    if rules is None:
+        return ()
+    mapped = {*dict(rules.mappings), *((Status.SUSPENDED,) if rules.rest else ())}
+    return tuple(status for status in MATCHING_ORDER if status in mapped)
+
+
+def _check_of_words(definition: Definition) -> Iterator[str]:
     """Yield the line that fails for a state that no mapping names. What `_statuses` leaves out needs a word."""
+    rules = definition.status
     if rules is None or not rules.words or (rules.phase is None and rules.conditions is None):
         return
     words = ", ".join(f"[{quoted(word)}] = true" for word in sorted(rules.words))
     phase = "phase" if rules.phase else "nil"
     types = "by_type" if rules.conditions else "{}"
     field = rules.conditions.status_field if rules.conditions else ""
-    yield f"  if not is_defined(statuses) then check_words({{{words}}}, {phase}, {types}, {quoted(field)}) end"
+    unknown = "not is_defined(statuses)"
+    if not rules.completes:
+        unknown += f" and not has_counter(obj.status, {lua_value(_parts(counted(definition)))})"
+    yield f"  if {unknown} then check_words({{{words}}}, {phase}, {types}, {quoted(field)}) end"
+
+
+def _parts(projection: Projection) -> JSON:
+    """Return what of a value is read: true for all of it, or its fields, with "[]" for each part."""
+    if projection.is_whole:
+        return True
+    elements = {} if projection.elements is None else {"[]": _parts(projection.elements)}
+    return {**{name: _parts(below) for name, below in projection.fields.items()}, **elements}
 
 
 def matched_status(script: OperationScript, statuses: frozenset[Status] = frozenset(Status)) -> str:
@@ -280,9 +303,7 @@ def health(script: OperationScript) -> None:
             "  return healthy\nend"
         )
         return
-    counts, mapped = healthy_statuses(definition), {Status.UNDEFINED}
-    if definition.status:
-        mapped.update(definition.status.statuses)
+    counts, mapped = healthy_statuses(definition), {Status.UNDEFINED, *possible_statuses(definition.status)}
     known = mapped | {Status.INITIALIZING} if definition.may_be_stale else mapped
     healthy = [status for status in Status if status in counts & known]
     failing = [status for status in Status if status in FAILING & mapped]
@@ -297,7 +318,7 @@ def health(script: OperationScript) -> None:
             f"  if is_stale(obj) then statuses = {{{', '.join(fields)}}} end",
         ]
     if Status.UNDEFINED not in counts:
-        lines += _check_of_words(definition.status)
+        lines += _check_of_words(definition)
     holds = _has_one_of(healthy)
     is_healthy = f"{holds} == true" if len(healthy) == 1 else f"({holds or 'false'}) == true"
     if trouble:

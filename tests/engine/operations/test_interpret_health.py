@@ -88,6 +88,68 @@ def test_definition_without_words_leaves_the_answer_to_its_expressions(
 
 
 @rows(
+    ("status", "expected"),
+    [
+        pytest.param({"phase": "Active", "ready": 0}, False, id="a counter says that none is ready"),
+        pytest.param({"phase": "Active", "ready": 2}, True, id="all are ready"),
+        pytest.param({"phase": "Active"}, None, id="no counter"),
+        pytest.param({"phase": "Active", "observedGeneration": 4, "restarts": 1}, None, id="none that a mapping reads"),
+        pytest.param({"phase": "Failed", "ready": 2}, False, id="a word that is known"),
+    ],
+)
+def test_unknown_word_leaves_the_answer_to_the_counters(
+    define: Define, status: dict[str, Any], expected: bool | None
+) -> None:
+    counters = {"byExpression": {"expression": "(.status.ready // 0) >= .spec.replicas", "expectedResult": "true"}}
+    service = define(mappings={"running": [counters], "failed": [{"byPhase": "Failed"}]})
+    job = define(
+        mappings={"running": [counters], "failed": [{"byPhase": "Failed"}], "completed": [{"byPhase": "Done"}]}
+    )
+    obj = {**_obj(None), "spec": {"replicas": 2}, "status": status}
+    if expected is None:
+        with pytest.raises(InterpretationError, match="does not know the state Active"):
+            _is_healthy(service, obj)
+    else:
+        assert _is_healthy(service, obj) is expected
+    if status["phase"] == "Active" and not expected:  # no counter tells whether a job waits or has failed
+        with pytest.raises(InterpretationError, match="does not know the state Active"):
+            _is_healthy(job, obj)
+
+
+@pytest.mark.parametrize("phase", ["Up", "Starting", "Flaky", "Strange", None])
+def test_object_that_asks_for_rest_is_healthy_until_it_has_ended(define: Define, phase: str | None) -> None:
+    suspension = {
+        "suspendActions": [{"path": ".spec.suspend", "value": "true"}],
+        "resumeActions": [{"path": ".spec.suspend", "value": "false"}],
+    }
+    definition = define(mappings=_SERVICE, root={"suspendDefinition": suspension})
+    obj = _obj(phase, observed=3)
+    assert _is_healthy(definition, {**obj, "spec": {"suspend": True}}) is True
+    assert _is_healthy(definition, {**_obj("Broken"), "spec": {"suspend": True}}) is False
+
+
+@rows(
+    ("actions", "rest"),
+    [
+        pytest.param({".spec.suspend": "true"}, "(.spec.suspend | . == true)", id="one place"),
+        pytest.param({".spec.job | select(. != null) | .state": '"off"'},
+                     '[(.spec.job | select(. != null) | .state | . == "off")] | . != [] and all', id="perhaps none"),
+        pytest.param({".spec.a": "1", ".spec.b": "2"}, "[(.spec.a | . == 1), (.spec.b | . == 2)] | . != [] and all",
+                     id="two places"),
+        pytest.param({".spec.suspend": "null"}, None, id="a field that is taken away asks for nothing"),
+    ],
+)  # fmt: skip
+def test_rest_is_asked_for_by_the_suspend_actions(define: Define, actions: dict[str, str], rest: str | None) -> None:
+    suspension = {
+        "suspendActions": [{"path": path, "value": value} for path, value in actions.items()],
+        "resumeActions": [{"path": ".spec.x", "value": "1"}],
+    }
+    definition = define(mappings=_SERVICE, root={"suspendDefinition": suspension})
+    assert definition.status is not None
+    assert (definition.status.rest and definition.status.rest.text) == rest
+
+
+@rows(
     ("observed", "stale"),
     [
         pytest.param(3, True, id="the last change has not been seen"),
@@ -177,6 +239,19 @@ def test_definition_that_compares_generation_judges_stale_status(define: Define,
     is_behind = '.status.phase == "Down" and .status.observedGeneration < .metadata.generation'
     stale = {"byExpression": {"expression": is_behind, "expectedResult": "true"}}
     definition = define(mappings={**_SERVICE, "initializing": [stale]})
+    assert _is_healthy(definition, _obj(phase, observed=3)) is expected
+
+
+@rows(
+    ("phase", "expected"),
+    [
+        pytest.param("Up", True, id="it serves, whatever its operator has not seen"),
+        pytest.param("Starting", False, id="it has not started"),
+        pytest.param("Flaky", False, id="trouble is trouble"),
+    ],
+)
+def test_late_status_of_older_generation_counts_like_any_other(define: Define, phase: str, expected: bool) -> None:
+    definition = define(mappings=_SERVICE, **{"observed-generation": "late"})
     assert _is_healthy(definition, _obj(phase, observed=3)) is expected
 
 

@@ -58,6 +58,7 @@ class Annotations(Struct, frozen=True):
     outcomes: Mapping[str, str] = field(default_factory=dict)
     health: values.AnnotationQuery | None = None
     healthy_statuses: frozenset[Status] | None = None
+    observed_generation: bool = True
     operations: frozenset[str] | None = None
     lua: Scripts = field(default_factory=Scripts)
     written_from: str = ""
@@ -358,6 +359,19 @@ ANNOTATIONS: Final = (
         parse=parse_healthy_statuses,
         read_by=frozenset({Operation.INTERPRET_HEALTH, Operation.AGGREGATE_STATUS}),
         exported="looks for these statuses",
+    ),
+    Annotation(
+        name="observed-generation",
+        schema={"type": "string", "enum": ["late"]},
+        form="`late`",
+        description=(
+            "the operator writes `observedGeneration` late, or not for each generation, so that a status of an older "
+            "one [counts like any other](health.md). GitOps tools still see it as older"
+        ),
+        example="late",
+        parse=lambda annotation: not annotation.names("time", ["late"]),
+        read_by=frozenset({Operation.INTERPRET_HEALTH}),
+        exported="does not compare the generations",
     ),
     Annotation(
         name="aggregate",

@@ -244,8 +244,13 @@ class Definition:
     @property
     def may_be_stale(self) -> bool:
         """Whether a status of an older generation is stale: `observedGeneration` counts, and no mapping compares it."""
+        return self.annotations.observed_generation and self.shows_generation
+
+    @property
+    def shows_generation(self) -> bool:
+        """Whether a status shows which generation it is about, and no mapping judges it, unless it may be late."""
         compares = self.status is not None and self.status.compares_generation
-        return self.annotations.observes_generation and not compares
+        return self.annotations.observes_generation and not (self.annotations.observed_generation and compares)
 
     def overridden(self, scripts: Scripts) -> Self:
         """Return a copy with overriding scripts for their operations."""

@@ -87,12 +87,6 @@ class StatusRules:
     rest: Query | None = None
     """Whether the object asks for rest: every place that the suspendActions give has its value, and there is one."""
 
-    @property
-    def statuses(self) -> tuple[Status, ...]:
-        """The statuses that InterpretHealth can find, in Karta's matching order."""
-        mapped = {*dict(self.mappings), *((Status.SUSPENDED,) if self.rest else ())}
-        return tuple(status for status in MATCHING_ORDER if status in mapped)
-
     @cached_property
     def words(self) -> frozenset[str]:
         """All phases, types of conditions and texts that the mappings name."""

@@ -16,7 +16,7 @@ from karta_interpreter.engine.operations.call import (
 )
 from karta_interpreter.engine.operations.dispatch import IDENTITY, own_answer, projection_of, reads_of_karta
 from karta_interpreter.engine.operations.interpret_dependency import can_exist, dependency_selector, named_objects
-from karta_interpreter.engine.operations.interpret_health import absent_status, healthy_statuses, is_stale
+from karta_interpreter.engine.operations.interpret_health import absent_status, counted, healthy_statuses, is_stale
 from karta_interpreter.engine.operations.interpretation import (
     OnPrint,
     has_scripts_alone,
@@ -63,6 +63,7 @@ __all__ = [
     "by_operation",
     "can_exist",
     "cannot_change",
+    "counted",
     "dependency_selector",
     "has_scripts_alone",
     "healthy_statuses",

@@ -1,13 +1,14 @@
 """InterpretHealth: does the workload do what it should in this cluster?"""
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import Object, Projection, generation, get
+from karta_interpreter.base.k8s import JSON, Object, Projection, generation, get
 from karta_interpreter.definitions.karta import AT_WORK, FAILING, TRANSITIONAL, Definition
 from karta_interpreter.engine.evaluation import Status, StatusMatch, match_with_rest, status_match_reads
 from karta_interpreter.engine.operations.interpret_status import observed_generation
 from karta_interpreter.languages.jq import take_outputs
 
 _WAITING_OR_AT_WORK = AT_WORK | TRANSITIONAL
+_GENERATIONS = frozenset({"observedGeneration", "generation"})
 
 
 def interpret_health(definition: Definition, obj: Object) -> bool:
@@ -33,7 +34,7 @@ def interpret_health(definition: Definition, obj: Object) -> bool:
         if is_stale(definition, obj):
             matched = (*FAILING.intersection(matched), Status.INITIALIZING)
         elif Status.UNDEFINED in matched and Status.UNDEFINED not in healthy:
-            _check_words(definition, match)
+            _check_words(definition, match, obj)
         return not healthy.isdisjoint(matched) and (FAILING - healthy).isdisjoint(matched)
     if is_stale(definition, obj):
         return False
@@ -43,10 +44,11 @@ def interpret_health(definition: Definition, obj: Object) -> bool:
     return bool(verdict)
 
 
-def _check_words(definition: Definition, match: StatusMatch) -> None:
+def _check_words(definition: Definition, match: StatusMatch, obj: Object) -> None:
     """Raise InterpretationError if an object without a status has a phase, or only conditions, that nothing names.
 
-    A definition that names none leaves the answer to its expressions.
+    A definition that names none leaves the answer to its expressions. So does one of a kind that serves, if they read a
+    counter that the object has. No counter tells whether a workload that runs to completion has failed.
     """
     rules = definition.status
     if rules is None or not rules.words:  # expressions alone decide
@@ -54,8 +56,32 @@ def _check_words(definition: Definition, match: StatusMatch) -> None:
     has_statuses = rules.conditions is not None and rules.conditions.status_field
     types = [condition.type for condition in match.conditions if condition.status or not has_statuses]
     words = [match.phase] if match.phase else [*filter(None, types)]
-    if words and rules.words.isdisjoint(words):
+    leaves_counters = not rules.completes and _has_counter(obj.get("status"), counted(definition))
+    if words and rules.words.isdisjoint(words) and not leaves_counters:
         raise InterpretationError(f"the definition does not know the state {', '.join(words):.200}")
+
+
+def _has_counter(value: JSON, part: Projection | None) -> bool:
+    """Return whether a part of a value has a number that is no generation."""
+    if part is None:
+        return False
+    if isinstance(value, list):
+        below = part if part.is_whole else part.elements
+        return any(_has_counter(element, below) for element in value)
+    if not isinstance(value, dict):
+        return type(value) in (int, float)
+    for name, field in value.items():
+        below = part if part.is_whole else part.fields.get(name) or part.elements
+        if name not in _GENERATIONS and _has_counter(field, below):
+            return True
+    return False
+
+
+def counted(definition: Definition) -> Projection:
+    """Return the parts of a status that mappings read. The numbers in it are counters."""
+    projection = Projection()
+    status_match_reads(definition, projection)
+    return projection.at("status")
 
 
 def health_reads(definition: Definition, projection: Projection) -> None:

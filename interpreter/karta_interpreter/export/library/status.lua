@@ -81,6 +81,17 @@ local function check_words(words, phase, by_type, field)
   if #written > 0 then error("the definition does not know the state", 0) end
 end
 
+-- Whether a value has a number that is no generation in the parts that are read of it.
+local function has_counter(value, parts)
+  if type(value) == "number" then return true end
+  if type(value) ~= "table" then return false end
+  for name, below in pairs(value) do
+    local part = parts == true or parts[name] or parts["[]"]
+    if part and name ~= "observedGeneration" and name ~= "generation" and has_counter(below, part) then return true end
+  end
+  return false
+end
+
 local function integer(value)
   return type(value) == "number" and value % 1 == 0 and value or nil
 end
