@@ -8,6 +8,7 @@ from asyncio import Future
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +25,7 @@ from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.base.sandbox.pool import Pool
 from karta_interpreter.cli import bindings, diff_bindings, replay, saved
 from karta_interpreter.cli.changes import Side
-from karta_interpreter.cli.member import Member
+from karta_interpreter.cli.member import Member, Tree
 from karta_interpreter.definitions.karta.definition import ComponentRules, Definition
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.sources import api_server, budget, reference_cache
@@ -540,6 +541,27 @@ def _member_pods(_: int) -> Iterator[Fed]:
     yield from _paged(server, read.read_objects(GVK("", "v1", "Pod")), read.problems)
 
 
+@feeder("objects of a list of an API server", "definitions.sources.api_server:_MOST_OBJECTS", small=20)
+def _listed_objects(_: int) -> Iterator[Fed]:
+    server = ApiServer("")
+    for fed in _paged(server, server.pages("/apis/run.ai/v1/kartas"), []):
+        yield Fed(fed.push, partial(_objects, fed), fed.lost)
+
+
+def _objects(fed: Fed) -> int:
+    return fed.held() // TEXT
+
+
+@feeder("owners of an object that verify and tree read", "cli.member:_MOST_OWNERS", small=20)
+def _owners(_: int) -> Iterator[Fed]:
+    tree, left_out = Tree(), list[int]()
+
+    def push(text: str) -> None:
+        left_out[:] = [sum(left_out) + (not tree._shows("pod", text))]
+
+    yield Fed(push, lambda: len(tree._shown["pod"]), lambda: sum(left_out))
+
+
 @feeder("bindings that diff reads", "cli.bindings:_MOST_BINDINGS", small=20)
 def _bindings(_: int) -> Iterator[Fed]:
     read, numbers = bindings.Bindings(), count()
@@ -567,11 +589,13 @@ def _differences(_: int) -> Iterator[Fed]:
 
 
 def _paged(server: ApiServer, listed: AsyncIterator[Any], refused: list[str]) -> Iterator[Fed]:
-    texts, objects = list[str](), list[Any]()
+    texts, objects, tokens = list[str](), list[Any](), count()
 
     @asynccontextmanager
     async def answer(request: Any) -> AsyncIterator[Any]:
-        yield request, {"metadata": {"continue": "more"}, "items": [{"spec": texts.pop()[100:]}]}
+        name = f"{next(tokens):06}"
+        obj = {"metadata": {"name": name, "uid": name, "annotations": {"text": texts.pop()[200:]}}}
+        yield request, {"metadata": {"continue": name}, "items": [obj]}
 
     async def read(_: object, page: Any, __: int) -> bytes:
         return orjson.dumps(page)

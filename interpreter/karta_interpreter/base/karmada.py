@@ -10,7 +10,9 @@ from typing import Final, NamedTuple, TypedDict, TypeVar
 
 from karta_interpreter.base.k8s import JSON, Object
 
-API_VERSION: Final = "config.karmada.io/v1alpha1"
+GROUP: Final = "config.karmada.io"
+VERSION: Final = "v1alpha1"
+API_VERSION: Final = f"{GROUP}/{VERSION}"
 
 _T = TypeVar("_T")
 

@@ -6,9 +6,18 @@ from contextlib import aclosing
 from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import GVK, Object, get, name as name_of, namespace as namespace_of, objects_in
+from karta_interpreter.base.k8s import (
+    GVK,
+    Object,
+    get,
+    name as name_of,
+    namespace as namespace_of,
+    objects_in,
+    request_path,
+)
 from karta_interpreter.base.karmada import API_VERSION, Operation
 from karta_interpreter.cli.member import Member, Tree, WorkloadSelection
 from karta_interpreter.cli.program import Problem
@@ -112,7 +121,7 @@ class Bindings(Struct):
 
     async def read(self, api: ApiServer, find: Callable[[GVK], Definition | None]) -> None:
         """Read a Karmada. Templates are read of kinds for which ``find`` has a definition. Raises ClusterError."""
-        if await existing(api.get(f"/apis/{_WORK_API}/v1alpha2")) is None:
+        if await existing(api.get(request_path(_WORK_API, "v1alpha2"))) is None:
             raise Problem(f"error: {api.url} is not karmada-apiserver: it has no bindings; give its --context")
         karmada = Member(api, problems=self.problems)
         for gvk in watched((*_BINDINGS, _CUSTOMIZATION, _WEBHOOKS), "reading bindings"):
@@ -128,8 +137,8 @@ class Bindings(Struct):
         await karmada.read_kinds([*definitions.values()])
         self.crds, self.references = [*karmada.crds.values()], karmada.references
         for cluster in watched(sorted(self._clusters), "reading Works"):
-            member = Member(api, WorkloadSelection(f"{_NAMESPACE}{cluster}"), self.problems)
-            async for work in member.read_objects(_WORK):
+            of_cluster = replace(karmada, selection=WorkloadSelection(f"{_NAMESPACE}{cluster}"))
+            async for work in of_cluster.read_objects(_WORK):
                 self._keep_work(cluster, work, definitions)
 
     async def _read_templates(self, karmada: Member, gvk: GVK) -> None:

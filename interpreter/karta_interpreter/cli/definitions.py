@@ -456,7 +456,6 @@ async def cluster_layer(api: "ApiServer") -> SourceDefinitions:
     from karta_interpreter.definitions.sources import cluster  # noqa: PLC0415 - as above
     from karta_interpreter.definitions.sources.api_server import existing  # noqa: PLC0415
 
-    path = kartas_path()
-    objects = await existing(api.list(path)) or ()  # the CRD of Kartas may not exist there
-    kartas = (ClusterKarta.first_seen(f"kartas/{name_of(obj)}", path, obj) for obj in objects)
+    objects = await existing(api.list(kartas_path())) or ()  # the CRD of Kartas may not exist there
+    kartas = (ClusterKarta.first_seen(f"kartas/{name_of(obj)}", obj) for obj in objects)
     return cluster.layer_of_kartas(sorted(kartas, key=lambda karta: karta.age))

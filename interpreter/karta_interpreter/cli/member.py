@@ -4,9 +4,9 @@ Objects are packed while they wait, because a cluster has tens of thousands of p
 """
 
 import zlib
-from collections import defaultdict, deque
-from collections.abc import AsyncGenerator, Iterable, Sequence
-from contextlib import aclosing
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Final, NamedTuple, Self
@@ -14,15 +14,27 @@ from typing import Final, NamedTuple, Self
 import orjson
 from msgspec import Struct, field
 
-from karta_interpreter.base.errors import ClusterError
-from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import GVK, Object, get, name as name_of, namespace as namespace_of, objects_in
-from karta_interpreter.base.karmada import API_VERSION
+from karta_interpreter.base.errors import ClusterError, InterpretationError
+from karta_interpreter.base.findings import count, with_article
+from karta_interpreter.base.k8s import (
+    GVK,
+    JSON,
+    Object,
+    by_kind,
+    get,
+    listed_versions,
+    name as name_of,
+    namespace as namespace_of,
+    objects_in,
+    request_path,
+)
+from karta_interpreter.base.k8s.shape import Shape, check_shape
+from karta_interpreter.base.karmada import GROUP, VERSION
 from karta_interpreter.cli.options import MemberOptions
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.definitions.karta import Definition, Known
-from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer, by_kind, existing
-from karta_interpreter.engine.verification import Evidence, owner_references
+from karta_interpreter.definitions.sources.api_server import CRD, ApiServer, existing
+from karta_interpreter.engine.verification import LISTED, LISTED_POD, REFERENCE, Evidence, owner_references
 from karta_interpreter.engine.verification.members import is_selected
 
 _PAGE: Final = 500
@@ -33,11 +45,15 @@ _MOST_REFERRED: Final = 2**26
 _POD: Final = GVK("", "v1", "Pod")
 _AUTOSCALER: Final = GVK("autoscaling", "v2", "HorizontalPodAutoscaler")
 _USED: Final = tuple(GVK("", "v1", kind) for kind in ("ConfigMap", "PersistentVolumeClaim", "ServiceAccount"))
-# Kinds that are never read: Secrets, and the nodes that own the pods of their kubelets.
+# Kinds that are not read as owners or references: Secrets, and the nodes that own the pods of their kubelets.
 _UNREAD: Final = frozenset({"Secret", "Node"})
+_SECRETS: Final = ("", "secrets")
 _OF_POD: Final = ("phase", "reason", "conditions", "containerStatuses", "initContainerStatuses")
 # The most owners between a workload and its pods, one above the other.
 _LONGEST_CHAIN: Final = 8
+# The most owners of an object that are kept, and the most workloads above it that it is shown with.
+_MOST_OWNERS: Final = 32
+_CROWDED: Final = f"an object has more than {_MOST_OWNERS} owners, or workloads above it: the others are shown without"
 
 
 class WorkloadSelection(NamedTuple):
@@ -80,21 +96,31 @@ def check_namespaces(member: MemberOptions) -> None:
 
 
 class Tree(Struct, frozen=True):
-    """Objects by uid, packed, and their children."""
+    """Objects by uid, packed, and their children with their namespaces."""
 
     objects: dict[str, bytes] = field(default_factory=dict)
-    children: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    children: dict[str, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
     owners: dict[GVK, set[str]] = field(default_factory=lambda: defaultdict(set))
     """The owners that objects name."""
+    crowded: set[str] = field(default_factory=set)
+    """The namespaces of objects with more owners than are kept."""
+    _shown: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def keep(self, obj: Object) -> str:
         """Add an object, and return its uid."""
         uid = str(get(obj, ("metadata", "uid")))
         if uid not in self.objects:
+            owners = owner_references(obj)
+            if len(owners) > _MOST_OWNERS:
+                self.crowded.add(namespace_of(obj))
+                owners = sorted(owners, key=lambda owner: not owner.get("controller"))[:_MOST_OWNERS]
+                obj = {**obj, "metadata": {**obj["metadata"], "ownerReferences": owners}}
             self.objects[uid] = zlib.compress(orjson.dumps(obj), 1)
-            for owner in owner_references(obj):
-                self.children[str(owner.get("uid"))].append(uid)
-                self.owners[GVK.of(owner)].add(str(owner.get("uid")))
+            for owner in owners:
+                owner_uid = str(owner.get("uid"))
+                self.children[owner_uid].append((namespace_of(obj), uid))
+                with suppress(InterpretationError):  # no API server has an object without a kind
+                    self.owners[GVK.of(owner)].add(owner_uid)
         return uid
 
     def get(self, uid: str) -> Object:
@@ -109,18 +135,36 @@ class Tree(Struct, frozen=True):
         """
         obj = self.get(uid)
         pods, owners = [obj] if obj.get("kind") == "Pod" else [], list[Object]()
-        pending, seen = deque([uid]), {uid}
-        while pending:
-            for child in self.children.get(pending.popleft(), ()):
+        level, seen, namespace = [uid], {uid}, namespace_of(obj)
+        is_whole = self.crowded.isdisjoint([namespace] if namespace else [*self.crowded])
+        for _ in range(_LONGEST_CHAIN + 1):
+            above, level = level, []
+            for child in self._below(above, namespace):
                 if child in seen:
                     continue
                 seen.add(child)
-                descendant = self.get(child)
-                if _have_same_kind(obj, descendant):
+                if not self._shows(child, uid):
+                    is_whole = False
                     continue
-                pending.append(child)
-                (pods if descendant.get("kind") == "Pod" else owners).append(descendant)
-        return Evidence(obj, tuple(pods), tuple(owners), now=now)
+                descendant = self.get(child)
+                if not _have_same_kind(obj, descendant):
+                    level.append(child)
+                    (pods if descendant.get("kind") == "Pod" else owners).append(descendant)
+        return Evidence(obj, tuple(pods), tuple(owners), now=now, unread="" if is_whole else _CROWDED)
+
+    def _below(self, uids: Iterable[str], namespace: str) -> Iterator[str]:
+        """Yield the children of objects. An object of a namespace owns none elsewhere, whatever others say."""
+        for uid in uids:
+            for within, child in self.children.get(uid, ()):
+                if namespace in ("", within):
+                    yield child
+
+    def _shows(self, uid: str, workload: str) -> bool:
+        """Note that an object is shown with a workload. Return whether it is."""
+        workloads = self._shown[uid]
+        if workload not in workloads and len(workloads) < _MOST_OWNERS:
+            workloads.append(workload)
+        return workload in workloads
 
 
 def _have_same_kind(one: Object, other: Object) -> bool:
@@ -140,7 +184,9 @@ class Member(Struct):
     _resources: dict[str, dict[str, Object]] = field(default_factory=dict)
     _made: dict[str, dict[str, bool]] = field(default_factory=lambda: defaultdict(dict))
     _scaled: dict[tuple[str, str, str], str] = field(default_factory=dict)
-    _unowned: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    _unowned: dict[tuple[str, JSON], list[str]] = field(default_factory=lambda: defaultdict(list))
+    """The pods without an owner, by namespace and by each value of their labels."""
+    _versions: list[str] = field(default_factory=list)
     _unread: str = ""
 
     async def read(self, definitions: Iterable[Definition]) -> list[tuple[Definition, str]]:
@@ -164,7 +210,7 @@ class Member(Struct):
             selected = [(definition, uid) for definition in of_pods for uid in pods if self._is_selected(uid)]
             workloads += selected[: self.selection.most or None]
             await self._read_owners()
-        if await existing(self.api.get(f"/apis/{API_VERSION}")):
+        if await existing(self.api.get(request_path(GROUP, VERSION))):
             self.problems.append(
                 "this is karmada-apiserver, where no pods run: give the kubeconfig or context of a member"
             )
@@ -176,15 +222,17 @@ class Member(Struct):
         within = namespace_of(shown.object)
         targets = ((within, str(target.get("kind")), name_of(target)) for target in (shown.object, *shown.owners))
         scaled = next((self._scaled[target] for target in targets if target in self._scaled), "")
-        return replace(shown, made=self._made.get(within, {}), scaled=scaled, unread=self._unread, reader=reader)
+        unread = self._unread or shown.unread
+        if shown.unread and shown.unread not in self.problems:
+            self.problems.append(shown.unread)
+        return replace(shown, made=self._made.get(within, {}), scaled=scaled, unread=unread, reader=reader)
 
     def selected_pods(self, definition: Definition, obj: Object) -> tuple[Object, ...]:
         """Return the pods without an owner that name the object in a label, and that a component selects."""
         pods = list[Object]()
-        for uid in self._unowned.get(namespace_of(obj), ()):
+        for uid in self._unowned.get((namespace_of(obj), name_of(obj)), ()):
             pod = self._tree.get(uid)
-            is_named = name_of(obj) in (get(pod, ("metadata", "labels")) or {}).values()
-            if is_named and any(is_selected(leaf, pod) for leaf in definition.leaves):
+            if any(is_selected(leaf, pod) for leaf in definition.leaves):
                 pods.append(pod)
         return tuple(pods)
 
@@ -195,10 +243,7 @@ class Member(Struct):
 
     async def _preferred(self, definitions: Iterable[Definition]) -> list[Definition]:
         """Return one definition for each kind: of the version that the API server prefers of those with the kind."""
-        served = ["v1"]
-        for group in objects_in((await self.api.get("/apis")).get("groups")):
-            versions = [get(group, ("preferredVersion",)), *objects_in(group.get("versions"))]
-            served += [str(get(version, ("groupVersion",))) for version in versions]
+        served = await self._served_versions()
         candidates = [
             definition
             for definition in definitions
@@ -212,11 +257,13 @@ class Member(Struct):
         return list(preferred.values())
 
     async def _serves(self, gvk: GVK) -> bool:
-        """Return whether a version has a kind. If that cannot be read, the list of the kind says so."""
+        """Return whether a version has a kind. If that cannot be read, it is a problem."""
         try:
             return gvk.kind in await self._served(gvk.api_version)
-        except ClusterError:
-            return True
+        except ClusterError as error:
+            if error.status != HTTPStatus.NOT_FOUND:
+                self.problems.append(str(error))
+            return False
 
     async def _workloads(self, gvk: GVK) -> list[str]:
         """Read the objects of a kind, and return the selected ones."""
@@ -244,7 +291,8 @@ class Member(Struct):
             uid = self._tree.keep({**pod, "metadata": metadata, "status": judged})
             uids.append(uid)
             if not owner_references(pod):
-                self._unowned[namespace_of(pod)].append(uid)
+                for value in set((metadata.get("labels") or {}).values()):
+                    self._unowned[namespace_of(pod), value].append(uid)
         if len(self.problems) > problems:
             self._unread = "not all pods could be read"
         return uids
@@ -258,6 +306,8 @@ class Member(Struct):
                 return
             tried |= missing.keys()
             for gvk, uids in missing.items():
+                if not await self._serves(gvk):
+                    continue
                 async for obj in self.read_objects(gvk, is_optional=True):
                     if get(obj, ("metadata", "uid")) in uids:
                         tree.keep(obj)
@@ -272,16 +322,17 @@ class Member(Struct):
                     {f"Secret/{secret.get('name')}": True for secret in objects_in(obj.get("imagePullSecrets"))}
                 )
         async for obj in self.read_objects(_AUTOSCALER, is_optional=True):
-            target = get(obj, ("spec", "scaleTargetRef")) or {}
-            key = (namespace_of(obj), str(target.get("kind")), str(target.get("name")))
+            kind, name = (str(get(obj, ("spec", "scaleTargetRef", part))) for part in ("kind", "name"))
+            key = (namespace_of(obj), kind, name)
             self._scaled[key] = f"HorizontalPodAutoscaler {name_of(obj)}"
 
     async def read_kinds(self, definitions: Sequence[Definition]) -> None:
         """Read the CRDs of kinds, and the objects that their definitions look up."""
         for gvk in sorted({definition.gvk for definition in definitions if "." in definition.gvk.group}):
-            plural = (await self._served(gvk.api_version))[gvk.kind]["name"]
             try:
-                crd = await existing(self.api.get(f"{CRDS}/{plural}.{gvk.group}"))
+                resource = (await self._served(gvk.api_version)).get(gvk.kind, {})
+                name = f"{resource.get('name')}.{gvk.group}"
+                crd = await existing(self.api.get(request_path(*CRD, name=name)))
             except ClusterError as error:
                 self.problems.append(str(error))
                 break
@@ -295,36 +346,77 @@ class Member(Struct):
             self.references += [obj async for obj in self.read_objects(gvk, is_optional=True, is_everywhere=True)]
 
     async def _served(self, api_version: str) -> dict[str, Object]:
-        """Return the resources of an API version by kind."""
+        """Return the resources of an API version by kind, none of a version that the API server does not list.
+
+        A version that cannot be read raises ClusterError once. It has none afterwards.
+        """
         if api_version not in self._resources:
-            self._resources[api_version] = by_kind(await self.api.resources(api_version))
+            listed = api_version in await self._served_versions()
+            self._resources[api_version] = {}
+            self._resources[api_version] = by_kind(await self.api.resources(api_version)) if listed else {}
         return self._resources[api_version]
+
+    async def _served_versions(self) -> Sequence[str]:
+        """Return the API versions that the API server lists, the preferred ones before others of their groups."""
+        self._versions = self._versions or ["v1", *listed_versions(await self.api.get("/apis"))]
+        return self._versions
 
     async def read_objects(
         self, gvk: GVK, *, is_optional: bool = False, is_everywhere: bool = False, labels: str = ""
     ) -> AsyncGenerator[Object]:
-        """Yield the objects of a kind. What the API server does not give is a problem, unless it lacks the kind."""
-        number = 0
+        """Yield the objects of a kind, never Secrets.
+
+        What the API server does not give is a problem, unless it lacks the kind, and so is what is no object.
+        """
+        number, refused = 0, list[str]()
         try:
             resource = (await self._served(gvk.api_version)).get(gvk.kind)
-            if resource is None:
+            if resource is None or (gvk.group, resource["name"]) == _SECRETS:
                 return
-            root = f"{'/apis' if gvk.group else '/api'}/{gvk.api_version}"
-            if self.selection.namespace and resource.get("namespaced") and not is_everywhere:
-                root += f"/namespaces/{self.selection.namespace}"
-            path = f"{root}/{resource['name']}"
+            is_within = self.selection.namespace and resource.get("namespaced") and not is_everywhere
+            namespace = self.selection.namespace if is_within else None
+            path = request_path(gvk.group, gvk.version, str(resource["name"]), namespace=namespace)
+            shape = REFERENCE if is_everywhere else LISTED_POD if gvk == _POD else LISTED
             most = _MOST_REFERRED if is_everywhere else _MOST_LISTED
             async with aclosing(self.api.pages(path, ("list",), selector=labels, size=_PAGE, most=most)) as pages:
                 async for page in pages:
-                    for obj in objects_in(page.get("items")):
+                    for value in _items(page, path):
                         number += 1
                         try:
-                            orjson.dumps(obj)
-                        except orjson.JSONEncodeError:
-                            self.problems.append(f"{gvk.kind} {name_of(obj)}: it is nested too deeply to be judged")
+                            obj = _checked(gvk, value, shape)
+                        except ValueError as error:
+                            refused.append(str(error))
                         else:
-                            yield {**obj, **gvk.type_meta}
+                            yield obj
         except ClusterError as error:
             if not (is_optional and error.status == HTTPStatus.NOT_FOUND):
                 after = f", after {count(number, gvk.kind)}" if number else ""
                 self.problems.append(f"{error}{after}")
+        if refused:
+            more = f", and neither are {len(refused) - 1} more" if refused[1:] else ""
+            self.problems.append(f"{refused[0]}{more}")
+
+
+def _items(page: Object, path: str) -> list[JSON]:
+    """Return the values of a list. Go writes an empty one as null. Raises ClusterError for another answer."""
+    items = page.get("items", "")
+    if not isinstance(items, list | None):
+        raise ClusterError(f"GET {path}: the answer is no list")
+    return items or []
+
+
+def _checked(gvk: GVK, value: JSON, shape: Shape) -> Object:
+    """Return a value of a list as an object of its kind. Raises ValueError for what no API server gives."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{with_article(gvk.kind)} is no object: it is not judged")  # noqa: TRY004 - as for the parts of objects
+    if value.get("kind", gvk.kind) != gvk.kind:
+        raise ValueError(f"{with_article(value['kind'])} is in the list of {gvk.kind}: it is not judged")
+    named = f"{gvk.kind} {name_of(value)}".rstrip()
+    try:
+        check_shape(named, value, shape)
+        orjson.dumps(value)
+    except ValueError as error:
+        raise ValueError(f"{error}: it is not judged") from error
+    except orjson.JSONEncodeError as error:
+        raise ValueError(f"{named}: it is nested too deeply to be judged") from error
+    return {**value, **gvk.type_meta}

@@ -13,6 +13,7 @@ from click.shell_completion import CompletionItem
 
 from karta_interpreter.base.findings import SEVERAL_NAMES
 from karta_interpreter.base.k8s import MOST_REPLICAS, Counting
+from karta_interpreter.base.k8s.request_path import NAME
 from karta_interpreter.base.karmada import Operation
 
 Command = Callable[..., None]
@@ -48,7 +49,7 @@ class ObjectName(click.types.StringParamType):
     def __init__(
         self,
         noun: str = "the name of an object: small letters, digits, - and .",
-        pattern: str = r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?",
+        pattern: str = NAME,
     ) -> None:
         self.noun, self.pattern = noun, pattern
 
@@ -67,7 +68,7 @@ class ObjectName(click.types.StringParamType):
 ADDRESS = ObjectName("an address; 0.0.0.0 stands for all", r".+")
 API_GROUP = ObjectName(
     "an API group such as run.ai: small letters, digits, - and .",
-    r"[a-z0-9][-a-z0-9]{0,62}\.([-.a-z0-9]{0,189}[a-z0-9])",
+    rf"(?=.+\.){NAME}",
 )
 KIND = ObjectName('KIND, apiVersion/KIND or "apiVersion/*", such as "apps/v1/*"', r"[^/]+|([^/]+/)?v[0-9][^/]*/[^/]+")
 

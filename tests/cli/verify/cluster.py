@@ -35,6 +35,8 @@ class MemberServer:
     page: int = 2
     faults: dict[str, int] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+    """The requests with their queries, as they came."""
     karmada: bool = False
     kinds: dict[str, dict[str, str]] = field(default_factory=lambda: _KINDS)
     """The kinds of each API version by the plural of their names."""
@@ -92,6 +94,7 @@ class _Handler(BaseHTTPRequestHandler):
     server_state: ClassVar[MemberServer]
 
     def do_GET(self) -> None:
+        self.server_state.requests.append(self.path)
         parts = urlsplit(self.path)
         status, answer = self.server_state.answer(parts.path, parse_qs(parts.query))
         if status < 0:

@@ -78,6 +78,8 @@ class ScriptedApi:
     collections: dict[str, dict[str, dict[str, Any]]] = field(default_factory=lambda: {KARTAS: {}})
     kinds: dict[str, list[str]] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+    """The paths of all requests, as they came."""
     url: str = ""
     _version: int = 100
     _forgotten: int = 0
@@ -130,6 +132,7 @@ class ScriptedApi:
     async def handle(self, request: web.Request) -> web.StreamResponse:
         verb = _verb(request)
         body = json.loads(await request.read() or b"null")
+        self.paths.append(request.raw_path.partition("?")[0])
         self.asked.append(Asked(verb, request.path, dict(request.query), dict(request.headers), body))
         self._wake()
         for rule in self._rules:

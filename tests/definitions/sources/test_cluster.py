@@ -240,7 +240,7 @@ def test_another_value_of_a_suspend_action_is_a_change(spec: Spec) -> None:
         }
         return made
 
-    served = ClusterKarta.first_seen("kartas.run.ai/a", "", karta(1)).seen_again(karta(value=True)).served
+    served = ClusterKarta.first_seen("kartas.run.ai/a", karta(1)).seen_again(karta(value=True)).served
     assert served
     assert served.definition
     assert served.definition.suspend[0].value is True

@@ -109,7 +109,7 @@ def test_deeply_nested_change_of_karta_is_read() -> None:
     deep: Any = []
     for _ in range(1020):  # orjson reads 1,024 levels
         deep = [deep]
-    karta = ClusterKarta.first_seen(_A, "", {"metadata": {"name": "a"}, "spec": deep})
+    karta = ClusterKarta.first_seen(_A, {"metadata": {"name": "a"}, "spec": deep})
     changed = {"metadata": {"name": "a"}, "spec": [deep]}
     assert karta.seen_again(changed).obj is changed
 

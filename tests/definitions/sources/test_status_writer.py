@@ -42,7 +42,7 @@ class _World:
 
     def kartas(self) -> list[ClusterKarta]:
         objects = self.api.collections[KARTAS]
-        return [ClusterKarta.first_seen(f"kartas.run.ai/{name}", f"{KARTAS}/{name}", objects[name]) for name in objects]
+        return [ClusterKarta.first_seen(f"kartas.run.ai/{name}", objects[name]) for name in objects]
 
     async def report(self) -> None:
         await self.reporter.report(self.kartas())

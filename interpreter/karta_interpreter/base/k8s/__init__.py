@@ -14,6 +14,7 @@ from karta_interpreter.base.k8s.dependencies import (
     objects_text,
     pod_dependencies,
 )
+from karta_interpreter.base.k8s.discovery import by_kind, listed_versions
 from karta_interpreter.base.k8s.edit import get, remove, set_value
 from karta_interpreter.base.k8s.fields import (
     CLUSTER_KINDS,
@@ -29,6 +30,7 @@ from karta_interpreter.base.k8s.fields import (
 from karta_interpreter.base.k8s.patch import changes, diff, patched
 from karta_interpreter.base.k8s.projection import MOST_VALUES, UNREAD, Projection, Read, count_values, reader
 from karta_interpreter.base.k8s.quantity import QUANTITY, Quantity, parse_duration
+from karta_interpreter.base.k8s.request_path import request_path
 from karta_interpreter.base.k8s.requirements import (
     CONTAINER_LISTS,
     REQUIREMENTS_READ,
@@ -84,6 +86,7 @@ __all__ = [
     "Read",
     "annotation",
     "before_object",
+    "by_kind",
     "changes",
     "claim_dependencies",
     "count_values",
@@ -94,6 +97,7 @@ __all__ = [
     "grouped",
     "json_pointer",
     "label",
+    "listed_versions",
     "merge_requirements",
     "name",
     "namespace",
@@ -107,6 +111,7 @@ __all__ = [
     "pod_requirements",
     "reader",
     "remove",
+    "request_path",
     "set_value",
     "type_name",
 ]

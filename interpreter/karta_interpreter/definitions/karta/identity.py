@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from typing import Final
 
 from karta_interpreter.base.findings import escaped
-from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit
+from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, request_path
 
 STRUCTURE: Final[Path] = ("spec", "structureDefinition")
 """Where a Karta describes the workload. Other rooms name the parts below it."""
@@ -43,14 +43,14 @@ def api_group() -> str:
     return _api_group.get()
 
 
-def kartas_path() -> str:
-    """Return the path of the Kartas on an API server.
+def kartas_path(name: str | None = None) -> str:
+    """Return the path of the Kartas on an API server, or of one with a name. Raises ClusterError as `request_path`.
 
     >>> with karta_api_group("workloads.example.com"):
     ...     kartas_path()
     '/apis/workloads.example.com/v1alpha1/kartas'
     """
-    return f"/apis/{api_group()}/{VERSION}/kartas"
+    return request_path(api_group(), VERSION, "kartas", name=name)
 
 
 def karta_type() -> Object:

@@ -71,7 +71,7 @@ def read_event(request: ApiRequest, line: bytes) -> tuple[str, Object]:
 
 
 def rejected(request: ApiRequest, status: int, content: bytes) -> ClusterError:
-    """Return the error of an answer with a status of 400 or more. The content should be a Kubernetes ``Status``."""
+    """Return the error of an answer with a status of 300 or more. The content should be a Kubernetes ``Status``."""
     try:
         decoded = orjson.loads(content)
     except orjson.JSONDecodeError:

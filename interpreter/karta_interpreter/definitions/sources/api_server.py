@@ -15,6 +15,7 @@ import sys
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager, closing
+from functools import partial
 from http import HTTPStatus
 from importlib import import_module, metadata
 from pathlib import Path
@@ -24,7 +25,7 @@ import yaml
 from msgspec.structs import replace
 
 from karta_interpreter.base.errors import ClusterError
-from karta_interpreter.base.k8s import Object, get, objects_in
+from karta_interpreter.base.k8s import Object, get, objects_in, request_path
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.definitions.sources.api_errors import (
     ApiRequest,
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
 
 MANAGER = "karta-interpreter"
 """The field manager of everything that this program writes."""
-CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+CRD = ("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+CRDS = request_path(*CRD)
 
 # The time for one request, from connecting to the end of its answer.
 _SECONDS = 10.0
@@ -55,6 +57,9 @@ _SILENCE_SECONDS = 5.0
 _PAGE, _PAGE_BYTES = 50, 2**20
 _MOST_BYTES = 2**24  # of any answer, and of an event of a watch
 _MOST_LISTED = 2**26  # bytes of all parts of a list that is kept whole
+# Of any list: the time for all parts, the most objects, and how many a part without an object counts for. Kubernetes
+# lets a server filter all objects of a part.
+_LIST_SECONDS, _MOST_OBJECTS, _EMPTY = 600.0, 1_000_000, 10_000
 # The time for a program that gets credentials. A user may have to log in.
 _CREDENTIALS_SECONDS = 60.0
 
@@ -74,19 +79,6 @@ async def existing(answer: Awaitable[Answer]) -> Answer | None:
         if error.status != HTTPStatus.NOT_FOUND:
             raise
         return None
-
-
-def by_kind(resources: Sequence[Object]) -> dict[str, Object]:
-    """Return the resources of an API version by kind, without subresources: their kinds may be those of others.
-
-    >>> by_kind([{"name": "jobs", "kind": "Job"}, {"name": "jobs/scale", "kind": "Scale"}])
-    {'Job': {'name': 'jobs', 'kind': 'Job'}}
-    """
-    return {
-        resource["kind"]: resource
-        for resource in resources
-        if isinstance(resource.get("kind"), str) and "/" not in str(resource.get("name", "/"))
-    }
 
 
 class ApiServer:
@@ -159,8 +151,8 @@ class ApiServer:
 
     async def resources(self, api_version: str) -> Sequence[Object]:
         """Return the kinds and subresources of an API version: the entries of its ``APIResourceList``."""
-        root = "/apis" if "/" in api_version else "/api"
-        return objects_in((await self.get(f"{root}/{api_version}")).get("resources"))
+        group, _, version = api_version.rpartition("/")
+        return objects_in((await self.get(request_path(group, version))).get("resources"))
 
     async def pages(
         self,
@@ -175,10 +167,11 @@ class ApiServer:
         """Yield the parts of a large list one by one. All have the same version, and a watch can start from it.
 
         A part has at most ``size`` objects, and is what ``read`` makes of an answer. Raise ClusterError if all parts
-        together have more than ``most`` bytes.
+        together have more than ``most`` bytes, or do not come to an end.
         """
         selected = (("labelSelector", selector),) if selector else ()
-        limit, continuation, bytes_read = size, selected, 0
+        limit, continuation, bytes_read, objects = size, selected, 0, 0
+        until = asyncio.get_running_loop().time() + _LIST_SECONDS
         while True:
             request = ApiRequest("GET", path, verbs, (("limit", str(limit)), *continuation))
             try:
@@ -195,10 +188,14 @@ class ApiServer:
                 raise too_large(authorized, most)
             page = await read(authorized, content) if read else read_object(authorized, content)
             yield page
-            token = get(page, ("metadata", "continue"))
+            token, number = get(page, ("metadata", "continue")), len(objects_in(page.get("items")))
             if not token:
                 return
-            limit, continuation = min(limit * 2, size), (*selected, ("continue", str(token)))
+            before, continuation = continuation, (*selected, ("continue", str(token)))
+            objects, limit = objects + (number or _EMPTY), min(limit * 2, size)
+            is_late = asyncio.get_running_loop().time() > until
+            if before == continuation or objects >= _MOST_OBJECTS or is_late:
+                raise ClusterError(f"{authorized}: the list does not end", reason="Endless")
 
     async def create(self, path: str, obj: Object) -> Object:
         """Create an object in the collection at a path, and return it."""
@@ -277,7 +274,7 @@ class ApiServer:
                         if may_be_outdated and response.status == HTTPStatus.UNAUTHORIZED:
                             self._give_up(client)
                             continue
-                        if response.status >= HTTPStatus.BAD_REQUEST:
+                        if response.status >= HTTPStatus.MULTIPLE_CHOICES:
                             raise rejected(request, response.status, await _read(request, response, _MOST_BYTES))
                         yield request, response
                         return
@@ -344,6 +341,9 @@ async def _open_client(kubeconfig: str, context: str | None) -> tuple["ApiClient
     client = ApiClient(configuration)
     # Python reads client certificates from files only. Remove them now, so that no private key stays on disk.
     kube_config._cleanup_temp_files()  # noqa: SLF001 - there is no public way
+    # No API server redirects. Whoever does so would choose the next path.
+    session = client.rest_client.pool_manager
+    session.request = partial(session.request, allow_redirects=False)  # type: ignore[method-assign]
     client.user_agent = f"{MANAGER}/{metadata.version('karta-interpreter')}"
     return client, str(namespace or _NAMESPACE)
 

@@ -21,10 +21,10 @@ from http import HTTPStatus
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import Finding, Severity, count, escaped
-from karta_interpreter.base.k8s import GVK, JSON, Object, edit, generation, objects_in
+from karta_interpreter.base.k8s import GVK, JSON, Object, by_kind, edit, generation, objects_in
 from karta_interpreter.definitions.karta import kartas_path, name_of
 from karta_interpreter.definitions.karta.loading import Loaded
-from karta_interpreter.definitions.sources.api_server import ApiServer, by_kind
+from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.background import keep_running
 from karta_interpreter.definitions.sources.budget import Budget, weight_of
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
@@ -140,16 +140,16 @@ class Cluster:
     def _read(self, objects: Mapping[str, Object], left_out: Mapping[str, Object]) -> Mapping[str, ClusterKarta]:
         read, collection = {}, self._collection
         for name, obj in {**objects, **left_out}.items():
-            source, path = f"{collection.name}/{name}", f"{collection.path}/{name}"
+            source = f"{collection.name}/{name}"
             before = self.kartas.get(source)
             if name not in left_out:
-                read[source] = before.seen_again(obj) if before else ClusterKarta.first_seen(source, path, obj)
+                read[source] = before.seen_again(obj) if before else ClusterKarta.first_seen(source, obj)
                 if before and obj is not before.obj and not read[source].last_good:
                     self.budget.settle((collection.path, name), weight_of(obj))
             elif before and name in objects:
                 read[source] = before.without_room(obj, self.budget.reason)
             else:
-                read[source] = ClusterKarta.left_out(source, path, obj, self.budget.reason)
+                read[source] = ClusterKarta.left_out(source, obj, self.budget.reason)
         return read
 
     def _oldest_first(self) -> list[ClusterKarta]:
@@ -268,7 +268,7 @@ class StatusWriter:
         if report in (report_of(before), self._reported.get(_identity(karta))):
             return
         try:
-            await self._api.patch_status(karta.path, {"status": {"conditions": after}})
+            await self._api.patch_status(kartas_path(name_of(karta.obj)), {"status": {"conditions": after}})
         except ClusterError as error:
             if error.status == HTTPStatus.FORBIDDEN:
                 self._forbidden_until = time.monotonic() + self._pace.forbidden
@@ -291,7 +291,7 @@ class StatusWriter:
 
 
 def _identity(karta: ClusterKarta) -> _Identity:
-    return karta.path, edit.get(karta.obj, ("metadata", "uid"))
+    return karta.source, edit.get(karta.obj, ("metadata", "uid"))
 
 
 def conditions_of(

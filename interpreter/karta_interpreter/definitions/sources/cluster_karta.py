@@ -17,17 +17,15 @@ class ClusterKarta(Struct, frozen=True):
 
     source: str
     """Its name in findings, such as ``kartas.run.ai/name``."""
-    path: str
-    """The path of the object in the API server."""
     obj: Object
     loaded: loading.Loaded
     last_good: loading.Loaded | None = None
     """The definition before the present content, which is broken."""
 
     @classmethod
-    def first_seen(cls, source: str, path: str, obj: Object) -> Self:
+    def first_seen(cls, source: str, obj: Object) -> Self:
         """Return the Karta of a new object."""
-        return cls(source, path, obj, load_object(obj, source))
+        return cls(source, obj, load_object(obj, source))
 
     def seen_again(self, obj: Object) -> Self:
         """Return the Karta with a newer version of its object. Compile it only if its meaning has changed.
@@ -35,7 +33,7 @@ class ClusterKarta(Struct, frozen=True):
         An object that was deleted and created anew is a different object.
         """
         if edit.get(obj, ("metadata", "uid")) != edit.get(self.obj, ("metadata", "uid")):
-            return self.first_seen(self.source, self.path, obj)
+            return self.first_seen(self.source, obj)
         if obj is self.obj or _meaning(obj) == _meaning(self.obj):
             return structs.replace(self, obj=obj)
         loaded = load_object(obj, self.source)
@@ -47,14 +45,14 @@ class ClusterKarta(Struct, frozen=True):
         An object that was deleted and created anew is a different object.
         """
         is_same = edit.get(stub, ("metadata", "uid")) == edit.get(self.obj, ("metadata", "uid"))
-        left_out = self.left_out(self.source, self.path, stub, reason)
+        left_out = self.left_out(self.source, stub, reason)
         return structs.replace(left_out, last_good=self.served if is_same else None)
 
     @classmethod
-    def left_out(cls, source: str, path: str, stub: Object, reason: str) -> Self:
+    def left_out(cls, source: str, stub: Object, reason: str) -> Self:
         """Return the Karta of an object that has no room."""
         finding = replace(error("unreadable", (), f"cannot be read: {reason}"), source=source)
-        return cls(source, path, stub, loading.Loaded(None, (finding,), name_of(stub), None, source))
+        return cls(source, stub, loading.Loaded(None, (finding,), name_of(stub), None, source))
 
     @property
     def served(self) -> loading.Loaded | None:

@@ -26,9 +26,9 @@ import orjson
 from msgspec import Struct, field
 
 from karta_interpreter.base.errors import ClusterError, QueryAbsentError, QueryReferenceError
-from karta_interpreter.base.k8s import GVK, Object, grouped, objects_in
+from karta_interpreter.base.k8s import GVK, Object, by_kind, grouped, listed_versions, request_path
 from karta_interpreter.definitions.karta import MOST_BYTES, MOST_OBJECTS, LargeLookUpError, ObjectNames, ReferenceReader
-from karta_interpreter.definitions.sources.api_server import ApiServer, by_kind
+from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import weight_of
 from karta_interpreter.definitions.sources.informer import Informer, Pace, name_of_collection
 from karta_interpreter.definitions.sources.shares import Place, Shares, Source
@@ -273,7 +273,7 @@ class ReferenceCache(ReferenceReader):
         versions = await self._served_versions(age) if gvk.group else None
         is_missing = versions is not None and gvk.api_version not in versions
         if not is_missing and (resource := by_kind(await self._api.resources(gvk.api_version)).get(gvk.kind)):
-            return f"{'/apis' if gvk.group else '/api'}/{gvk.api_version}/{resource['name']}"
+            return request_path(gvk.group, gvk.version, str(resource["name"]))
         raise ClusterError(f"the API server has no {gvk}", reason="NotFound")
 
     async def _served_versions(self, age: float) -> frozenset[str] | None:
@@ -284,12 +284,9 @@ class ReferenceCache(ReferenceReader):
         async with self._discovery:
             if time.monotonic() - self._discovered >= age:
                 try:
-                    groups = objects_in((await self._api.get("/apis")).get("groups"))
+                    self._versions = frozenset(listed_versions(await self._api.get("/apis")))
                 except ClusterError:
                     self._versions = None
-                else:
-                    versions = [version for group in groups for version in objects_in(group.get("versions"))]
-                    self._versions = frozenset(str(version.get("groupVersion")) for version in versions)
                 self._discovered = time.monotonic()
             return self._versions
 

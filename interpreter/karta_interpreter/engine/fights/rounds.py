@@ -105,16 +105,16 @@ def owners(observed: Object) -> list[tuple[Writer, Object]]:
     if not isinstance(entries, list) or len(entries) > _ENTRIES:
         return []
     path = "f:metadata", "f:annotations"
-    managers = [entry["manager"][:_LONGEST] for entry in entries]
+    managers = [str(entry.get("manager") or "")[:_LONGEST] for entry in entries]
     karmada = set()
     for manager, entry in zip(managers, entries, strict=True):
-        if _KARMADAS & {*get(entry["fieldsV1"], path, ())}:
+        if _KARMADAS & {*get(entry.get("fieldsV1"), path, ())}:
             karmada.add(manager)
     owned = []
     for manager, entry in zip(managers, entries, strict=True):
         time = datetime.fromisoformat(entry["time"]).timestamp() if entry.get("time") else 0
         name = "" if manager in karmada else manager
-        owned.append((Writer(name, int(time) % 2**32), entry["fieldsV1"]))
+        owned.append((Writer(name, int(time) % 2**32), entry.get("fieldsV1") or {}))
     return sorted(owned, key=lambda pair: (pair[0].manager != "", -pair[0].time))
 
 

@@ -30,6 +30,7 @@ _FIELDS: Final[dict[Any, Shape]] = {}
 _FIELDS[...] = (_FIELDS,)
 _TEXTS: Final[Shape] = {...: str}
 _WRITER: Final[Shape] = {"manager": (str,), "time": str, "fieldsV1": (_FIELDS,)}
+_LISTED_WRITER: Final[Shape] = {"manager": str, "time": str, "fieldsV1": _FIELDS}
 _OWNER: Final[Shape] = {"uid": str, "kind": str, "apiVersion": str, "controller": bool}
 _METADATA: Final[Shape] = {
     **dict.fromkeys(("name", "namespace", "uid", *TIMES), str),
@@ -54,6 +55,15 @@ _POD: Final[Shape] = {
         "initContainerStatuses": [_STATUS],
     },
 }
+REFERENCE: Final[Shape] = {"metadata": ({"name": (str,), "namespace": str},)}
+"""An object of a list that definitions look up."""
+LISTED: Final[Shape] = {
+    "metadata": ({**_METADATA, "name": (str,), "uid": (str,), "managedFields": [_LISTED_WRITER]},),
+    "spec": {},
+    "status": {},
+}
+"""Any other object of a list."""
+LISTED_POD: Final[Shape] = {**_POD, "metadata": LISTED["metadata"]}
 _EVIDENCE: Final[Shape] = {"object": (_OBJECT,), "pods": [_POD], "owners": [_OBJECT], "made": {...: bool}}
 
 # What is read of every object, beside what the definition reads.

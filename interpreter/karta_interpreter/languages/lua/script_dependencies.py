@@ -11,12 +11,10 @@ from itertools import chain
 
 from karta_interpreter.base.errors import LuaRunError
 from karta_interpreter.base.k8s import JSON, Object, objects_text
+from karta_interpreter.base.k8s.request_path import LONGEST_LABEL, LONGEST_SUBDOMAIN, SUBDOMAIN
 
 _NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _VALUE = f"({_NAME})?"
-_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
-_LONGEST_NAME, _LONGEST_SUBDOMAIN = 63, 253
 
 _NAME_RULE = (
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
@@ -29,7 +27,7 @@ _VALUE_RULE = (
 )
 _SUBDOMAIN_RULE = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start "
-    f"and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN}')"
+    f"and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{SUBDOMAIN}')"
 )
 # The messages quote names from a script, which may have any size.
 _LONGEST_MESSAGE = 8192
@@ -118,17 +116,17 @@ def _key_problems(key: str) -> Iterator[str]:
         return
     problems = {
         "prefix part must be non-empty": slash and not prefix,
-        f"prefix part must be no more than {_LONGEST_SUBDOMAIN} bytes": len(prefix.encode()) > _LONGEST_SUBDOMAIN,
-        f"prefix part {_SUBDOMAIN_RULE}": prefix and not re.fullmatch(_SUBDOMAIN, prefix),
+        f"prefix part must be no more than {LONGEST_SUBDOMAIN} bytes": len(prefix.encode()) > LONGEST_SUBDOMAIN,
+        f"prefix part {_SUBDOMAIN_RULE}": prefix and not re.fullmatch(SUBDOMAIN, prefix),
         "name part must be non-empty": not name,
-        f"name part must be no more than {_LONGEST_NAME} bytes": len(name.encode()) > _LONGEST_NAME,
+        f"name part must be no more than {LONGEST_LABEL} bytes": len(name.encode()) > LONGEST_LABEL,
         f"name part {_NAME_RULE}": not re.fullmatch(_NAME, name),
     }
     yield from (problem for problem, is_so in problems.items() if is_so)
 
 
 def _value_problems(value: str) -> Iterator[str]:
-    if len(value.encode()) > _LONGEST_NAME:
-        yield f"must be no more than {_LONGEST_NAME} bytes"
+    if len(value.encode()) > LONGEST_LABEL:
+        yield f"must be no more than {LONGEST_LABEL} bytes"
     if not re.fullmatch(_VALUE, value):
         yield _VALUE_RULE

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from karta_interpreter.base.errors import ClusterError, ServeError
-from karta_interpreter.base.k8s import JSON, Object, edit
+from karta_interpreter.base.k8s import JSON, Object, edit, request_path
 from karta_interpreter.definitions.karta import VERSION, api_group
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.web.types_api.models import ApiError, unavailable
@@ -17,8 +17,8 @@ from karta_interpreter.webhook.log import log
 
 _LEAST: Final = 16  # characters of a token: shorter ones can be guessed
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="karta-interpreter"'}
-_USER_REVIEWS: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
-_ACCESS_REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+_USER_REVIEWS: Final = request_path("authentication.k8s.io", "v1", "tokenreviews")
+_ACCESS_REVIEWS: Final = request_path("authorization.k8s.io", "v1", "subjectaccessreviews")
 # How long an answer is used again, as in aggregated API servers (``CacheTTL`` in ``k8s.io/apiserver``).
 _KEPT_SECONDS: Final = 10.0
 _MOST_KEPT: Final = 10_000

@@ -172,4 +172,4 @@ def _meaning(karta: Object) -> tuple[JSON, ...]:
 
 
 def _path(karta: Object) -> str:
-    return f"{kartas_path()}/{name_of(karta)}"
+    return kartas_path(name_of(karta))

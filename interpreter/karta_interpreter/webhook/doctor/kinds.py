@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from karta_interpreter.base.findings import count, listed
-from karta_interpreter.base.k8s import GVK, Object, edit, objects_in
+from karta_interpreter.base.k8s import GVK, Object, by_kind, edit, objects_in
 from karta_interpreter.definitions.karta import kinds_of, name_of
-from karta_interpreter.definitions.sources.api_server import by_kind
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.result import CheckResult, ok, problem, warning
 from karta_interpreter.webhook.doctor.webhooks import Client

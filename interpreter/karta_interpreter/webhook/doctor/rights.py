@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from karta_interpreter.base.findings import listed
-from karta_interpreter.base.k8s import Object, edit, objects_in
+from karta_interpreter.base.k8s import Object, edit, objects_in, request_path
 from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.definitions.karta import api_group
 from karta_interpreter.webhook.doctor.result import IS_IN_POD, CheckResult, ok, warning
 
-REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
+REVIEWS: Final = request_path("authorization.k8s.io", "v1", "selfsubjectrulesreviews")
 
 _CHECK, _ANY = "rights", "*"
 _READS: Final = frozenset({"get", "list", "watch"})

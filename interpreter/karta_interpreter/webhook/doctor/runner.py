@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 
 from karta_interpreter.base.errors import NO_KUBECONFIG, ClusterError
-from karta_interpreter.base.k8s import GVK, Object, edit, grouped
-from karta_interpreter.base.karmada import API_VERSION
+from karta_interpreter.base.k8s import GVK, Object, edit, grouped, request_path
+from karta_interpreter.base.karmada import GROUP, VERSION
 from karta_interpreter.definitions.karta import kartas_path
 from karta_interpreter.definitions.sources.api_server import Answer, ApiServer, existing
 from karta_interpreter.webhook.doctor.connection import address_of
@@ -38,13 +38,13 @@ from karta_interpreter.webhook.doctor.webhooks import (
     read_customization,
     read_webhooks,
 )
-from karta_interpreter.webhook.registration.admission_ca import PATH as ADMISSION
+from karta_interpreter.webhook.registration.admission_ca import admission_path
 from karta_interpreter.webhook.registration.configuration import Endpoint
 from karta_interpreter.webhook.registration.registrar import CONFIGURATIONS
 
 _API, _CONTROL_PLANE, _ADDRESS = "api server", "control plane", "address"
-_CUSTOMIZATIONS = f"/apis/{API_VERSION}/resourceinterpretercustomizations"
-_CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
+_CUSTOMIZATIONS = request_path(GROUP, VERSION, "resourceinterpretercustomizations")
+_CLUSTERS = request_path("cluster.karmada.io", "v1alpha1", "clusters")
 _SKIPPED = "the checks about it are left out"
 _RIGHTS = f"{_SKIPPED}; give the user of the kubeconfig the missing rights; system:anonymous is a user without a token"
 
@@ -124,7 +124,7 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
         *await _kinds(plane, ours),
         *judge_rights(await plane.rights()),
         *judge_token(api.token_life(), time.time()),
-        *(judge_admission(await plane.readable(api.get(f"{ADMISSION}/{name}"), optional=True), ours) if ours else ()),
+        *(judge_admission(await plane.readable(api.get(admission_path(name)), optional=True), ours) if ours else ()),
         *await _servers(plane, ours, url),
     ]
     return [*results, *plane.results]
@@ -145,7 +145,8 @@ class _ControlPlane:
         """Return the Service of a webhook, None if it does not exist. Raises ClusterError."""
         if client.service is None:
             return None
-        path = f"/api/v1/namespaces/{client.service.namespace}/services/{client.service.name}"
+        service = client.service
+        path = request_path("", "v1", "services", namespace=service.namespace, name=service.name)
         return await existing(self.api.get(path))
 
     async def rights(self) -> Object | None:
@@ -165,7 +166,7 @@ class _ControlPlane:
     async def _resources(self, group: str) -> Mapping[str, Sequence[Object]]:
         # /api has an APIVersions, with versions that are names. /apis/GROUP has an APIGroup, with versions that are
         # objects.
-        versions = (await self.api.get(f"/apis/{group}" if group else "/api"))["versions"]
+        versions = (await self.api.get(request_path(group)))["versions"]
         names = [entry["version"] for entry in versions] if group else versions
         return {name: await self.api.resources(f"{group}/{name}" if group else name) for name in names}
 

@@ -11,7 +11,6 @@ has the stored ``resourceVersion`` in its ``replace``. The others read its certi
 import base64
 import binascii
 import ipaddress
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -24,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from msgspec import Struct, structs
 
 from karta_interpreter.base.errors import ClusterError, ServeError, SettingsError
-from karta_interpreter.base.k8s import Object, edit
+from karta_interpreter.base.k8s import Object, edit, request_path
 from karta_interpreter.definitions.sources.api_server import MANAGER, ApiServer, existing
 from karta_interpreter.webhook.http.certificate import (
     Authority,
@@ -216,7 +215,6 @@ def _canonical(name: str) -> str:
 
 _ATTEMPTS = 5
 _LABEL = "app.kubernetes.io/managed-by"
-_NAME = re.compile(r"(?P<namespace>[a-z0-9][-a-z0-9]{0,62})/(?P<name>[a-z0-9][-a-z0-9.]{0,252})")
 
 
 class SecretCertificates(CertificateSource):
@@ -234,13 +232,15 @@ class SecretCertificates(CertificateSource):
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        if not (match := _NAME.fullmatch(secret)):
-            raise SettingsError(f'"{secret}" is not a Secret: write namespace/name')
+        namespace, _, name = secret.partition("/")
+        try:
+            self._path = request_path("", "v1", "secrets", namespace=namespace, name=name)
+        except ClusterError as error:
+            raise SettingsError(f'"{secret}" is not a Secret: write namespace/name') from error
         self._api = api
         self._secret = secret
-        self._metadata = {**match.groupdict(), "labels": {_LABEL: MANAGER}}
-        self._collection = f"/api/v1/namespaces/{match['namespace']}/secrets"
-        self._path = f"{self._collection}/{match['name']}"
+        self._metadata = {"namespace": namespace, "name": name, "labels": {_LABEL: MANAGER}}
+        self._collection = request_path("", "v1", "secrets", namespace=namespace)
         self._rotation = rotation
         self._clock = clock
         self._current = placeholder

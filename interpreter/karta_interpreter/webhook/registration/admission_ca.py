@@ -12,13 +12,14 @@ from http import HTTPStatus
 from typing import Final
 
 from karta_interpreter.base.errors import ClusterError
-from karta_interpreter.base.k8s import Object, edit
+from karta_interpreter.base.k8s import Object, edit, request_path
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.webhook.registration.configuration import NAME
 from karta_interpreter.webhook.registration.conflicts import Messages
 
 API_VERSION: Final = "admissionregistration.k8s.io/v1"
-PATH: Final = f"/apis/{API_VERSION}/validatingwebhookconfigurations"
+_RESOURCE: Final = (*API_VERSION.split("/"), "validatingwebhookconfigurations")
+PATH: Final = request_path(*_RESOURCE)
 WEBHOOK: Final = "validate.karta-interpreter.io"
 """The name of the webhook that asks this server about Kartas. Other webhooks are left unchanged."""
 
@@ -32,6 +33,11 @@ _REFUSALS: Final[Mapping[int, tuple[int, str]]] = {
     HTTPStatus.UNPROCESSABLE_ENTITY: _OUT_OF_DATE,
 }
 """By the status of a refusal: how to log it, and what becomes of the ``caBundle``."""
+
+
+def admission_path(name: str) -> str:
+    """Return the path of the configuration with a name. Raises ClusterError as `request_path`."""
+    return request_path(*_RESOURCE, name=name)
 
 
 class AdmissionCA:
@@ -67,10 +73,9 @@ class AdmissionCA:
 
     async def run(self) -> None:
         """Keep the CA in the webhook until cancelled. Nothing that the API server does ends it."""
-        path = f"{PATH}/{self._name}"
         while True:
             try:
-                await self._update(path)
+                await self._update(admission_path(self._name))
             except ClusterError as error:
                 if error.status in (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN):
                     self._bundle = None

@@ -12,8 +12,8 @@ from http import HTTPStatus
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import JSON, Object, edit
-from karta_interpreter.base.karmada import API_VERSION
+from karta_interpreter.base.k8s import JSON, Object, edit, request_path
+from karta_interpreter.base.karmada import GROUP, VERSION
 from karta_interpreter.base.rate_limit import RateLimit
 from karta_interpreter.definitions.sources import Snapshot, Store, keep_running
 from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer, existing
@@ -29,12 +29,13 @@ from karta_interpreter.webhook.registration.configuration import (
 from karta_interpreter.webhook.registration.conflicts import Messages, rival
 from karta_interpreter.webhook.settings import option
 
-CONFIGURATIONS = f"/apis/{API_VERSION}/resourceinterpreterwebhookconfigurations"
+_RESOURCE = (GROUP, VERSION, "resourceinterpreterwebhookconfigurations")
+CONFIGURATIONS = request_path(*_RESOURCE)
 
 
 async def unregister(api: ApiServer, name: str = NAME) -> None:
     """Delete a configuration, unless it is gone. Raises ClusterError."""
-    await existing(api.delete(f"{CONFIGURATIONS}/{name}"))
+    await existing(api.delete(request_path(*_RESOURCE, name=name)))
 
 
 async def registrations(api: ApiServer) -> list[str]:
@@ -218,7 +219,7 @@ class Registrar:
         return endpoint
 
     async def _apply(self, desired: Object) -> float | None:
-        path = f"{CONFIGURATIONS}/{self._name}"
+        path = request_path(*_RESOURCE, name=self._name)
         try:
             answer = await self._api.apply(path, desired)
         except ClusterError as error:
