@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import Result
 
 from tests.support.rows import rows
@@ -96,8 +97,15 @@ def test_what_a_script_keeps_is_a_difference(run: Run, files: Path, script: str,
     [
         pytest.param("d.spec.x = o.spec[d.metadata.name]", "spec[d.metadata.name]", id="a key of another value"),
         pytest.param("if (o ~= nil) then keep(d, o) end", "all", id="a function that has the whole member"),
+        pytest.param('if string.find(o.spec.x, "^a") then d.spec.x = 1 end', "spec.x", id="a pattern"),
+        pytest.param('if o.spec.x:match("^a") then d.spec.x = 1 end', "spec.x", id="a pattern by a method"),
+        pytest.param("if keep(d, o.spec.x) then d.spec.x = 1 end", "spec.x", id="a function that has a field"),
+        pytest.param("local x x = o.metadata.annotations d.spec.x = x.y", "metadata.annotations", id="a later alias"),
+        pytest.param(
+            'for k, v in pairs(o.metadata.labels) do if k ~= "a" then d.metadata.labels[k] = v end end',
+            "the keys of o.metadata.labels", id="names of entries"),
     ],
-)
+)  # fmt: skip
 def test_read_that_cannot_be_made_is_said(run: Run, files: Path, line: str, path: str) -> None:
     (files / "script.yaml").write_text(_script(line))
     (files / "web.yaml").write_text(json.dumps(_DEPLOYMENT))
@@ -105,3 +113,26 @@ def test_read_that_cannot_be_made_is_said(run: Run, files: Path, line: str, path
     stderr = run("diff", "--from", "script.yaml", "--to", "catalogue", "web.yaml").stderr
 
     assert f"warning: the script of Retain in deployment-stamp reads {path} of the member, not asked\n" in stderr
+
+
+def test_line_that_a_script_prints_is_shown_for_its_question_alone(run: Run, files: Path) -> None:
+    replicas = "function GetReplicas(o)\n  return 2, {requests = {cpu = 1}}\nend"
+    customization = yaml.safe_load(_script("d.spec.x = 1"))
+    customization["spec"]["customizations"] = {"replicaResource": {"luaScript": replicas}}
+    (files / "script.yaml").write_text(json.dumps(customization))
+    (files / "web.yaml").write_text(json.dumps(_DEPLOYMENT))
+
+    stderr = run("diff", "--from", "script.yaml", "--to", "catalogue", "web.yaml").stderr
+
+    assert [line for line in stderr.splitlines() if "Karmada drops requires.requests" in line] == [
+        "web.yaml:1: warning: Karmada drops requires.requests"
+    ]
+
+
+def test_customization_answers_about_two_objects(run: Run, files: Path) -> None:
+    (files / "script.yaml").write_text(_script("d.spec.x = o.spec.x"))
+    (files / "web.yaml").write_text(json.dumps(_DEPLOYMENT))
+    both = ("--desired-file", "web.yaml", "--observed-file", "web.yaml")
+    assert run("interpret", "--customization", "script.yaml", *both, "--operation", "Retain").exit_code == 0
+    refused = run("interpret", "--customization", "script.yaml", "-f", "web.yaml", "-f", "web.yaml")
+    assert "-f is the object, here web.yaml, web.yaml: give one" in refused.stderr

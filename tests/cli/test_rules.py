@@ -45,6 +45,7 @@ _WHOLE = {"not-a-karta", "unreadable"}
 _SCRIPTS = (
     *("forbidden-function", "global-variable", "kept-value", "lua-syntax", "missing-function", "parameter-count"),
     *("unknown-global", "unknown-module", "empty-script", "loop-calls-table", "returns-no-object", "returns-nothing"),
+    "no-resource-request",
 )
 
 

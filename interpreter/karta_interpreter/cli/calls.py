@@ -192,11 +192,11 @@ def ask(
     call: Call,
     references: Iterable[Object] = (),
     options: Options = DEFAULT_OPTIONS,
-    source: str = "",
+    source: str | None = "",
 ) -> CallOutcome:
     """Return the outcome of a call, also for an error. ``references`` are objects that the definition may look up.
 
-    ``source`` is in front of each line that a script prints.
+    ``source`` is in front of each line that a script prints. None shows no lines.
     """
     definition = resolved(interpreter.entry.definition, call.object, Known.of(references))
     broken = interpreter.broken.get(call.operation)
@@ -204,17 +204,21 @@ def ask(
         return CallOutcome(call, error=f"{broken.location}{broken.message}", place=broken.location)
     if not definition.has_karta and not definition.answers(call.operation):
         return CallOutcome(call, error=interpreter.why_not)
+    on_print = None if source is None else partial(_print_from, source)
     try:
-        return CallOutcome(
-            call,
-            interpret(definition, call, options, on_print=lambda line: print_line(f"{source}{line}")),
-            reason=_reason(definition, call),
-        )
+        results = interpret(definition, call, options, on_print=on_print)
+        return CallOutcome(call, results, reason=_reason(definition, call))
     except InterpretationError as error:
         return CallOutcome(call, error=f"{(place := _place(definition, call, error))}{error}", place=place)
 
 
 print_line = partial(say, err=True)
+
+
+def _print_from(source: str, line: str) -> None:
+    print_line(f"{source}{line}")
+
+
 """Writes a line that a script prints to stderr."""
 
 

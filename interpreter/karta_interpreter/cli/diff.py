@@ -217,7 +217,7 @@ def _targets(side: Side, desired_replica: int | None, obj: Object) -> Targets:
     counted: dict[str, Any] = {}
     if interpreter:
         for operation in (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT):
-            counted.update(ask(interpreter, Call(operation, obj)).results or {})
+            counted.update(ask(interpreter, Call(operation, obj), source=None).results or {})
     total = counted.get("replica", 0) if desired_replica is None else desired_replica - 1
     parts = [TargetComponent(part["name"], part["replicas"]) for part in counted.get("components") or ()]
     return min(total + 1, MOST_REPLICAS) if isinstance(total, int) else 1, parts

@@ -88,9 +88,9 @@ def command(  # noqa: PLR0913 - one for each option
         return
     if customizations:
         # As Karmada's page on interpreters has it: -f WORKLOAD --customization FILE.
-        if len(filenames) != 1:
-            raise UsageProblem("error: with --customization, -f is the object: give one")
-        file, filenames = file_given(file, filenames[0], "-f"), customizations
+        if len(filenames) > 1:
+            raise UsageProblem(f"error: with --customization, -f is the object, here {', '.join(filenames)}: give one")
+        file, filenames = file_given(file, next(iter(filenames), None), "-f"), customizations
     observed_file = file_given(file, observed_file, "--observed-file")
     check_stdin(filter(None, (desired_file, observed_file, status_file, *references, *filenames, *overrides)))
     arguments = Arguments.read(

@@ -54,12 +54,16 @@ def _replica(_: Definition, found: Explanation, results: Any) -> None:
 
 
 def _component(_: Definition, found: Explanation, results: Any) -> None:
-    facts = {fact.answer: fact.value for fact in _of(found, "count", "request")}
+    facts = {fact.answer: fact.value for fact in _of(found, "name", "count", "request", "requirement")}
     expected = {}
     for index, each in enumerate(results["components"]):
+        expected[f"/components/{index}/name"] = each["name"]
         expected[f"/components/{index}/replicas"] = each["replicas"]
-        for name, amount in each.get("replicaRequirements", {}).get("resourceRequest", {}).items():
+        requirements = dict(each.get("replicaRequirements", {}))
+        for name, amount in requirements.pop("resourceRequest", {}).items():
             expected[f"/components/{index}/replicaRequirements/resourceRequest/{_escaped(name)}"] = amount
+        for name, value in requirements.items():
+            expected[f"/components/{index}/replicaRequirements/{name}"] = value
     assert facts == expected
 
 

@@ -263,3 +263,19 @@ def test_globals_of_scripts_that_karmada_bundles_are_no_finding(monkeypatch: pyt
     assert len(BUNDLED.split()) == 31
     monkeypatch.setattr(lint_module, "BUNDLED", format(crc32(script.encode()), "08x"))
     assert judge("Retain", script) == []
+
+
+@rows(
+    ("lines", "expected"),
+    [
+        pytest.param(["r.requests = {cpu = 1}"], ["no-resource-request"], id="another field"),
+        pytest.param(["r.nodeClaim = {}"], ["no-resource-request"], id="a claim alone"),
+        pytest.param(["if o.spec.x then r.resourceRequest = o.spec.x end"], [], id="on one path"),
+        pytest.param(["r.requests = 1", "fill(r)"], [], id="filled elsewhere"),
+        pytest.param(['r["resourceRequest"] = o.spec.x'], [], id="by a text"),
+    ],
+)
+def test_requirements_without_requests_are_found(lines: list[str], expected: list[str]) -> None:
+    script = "\n  ".join(["function GetReplicas(o)", "local r = {}", *lines, "return o.spec.n, r"]) + "\nend"
+    found = [each.rule for each in judge("InterpretReplica", f"local fill = print\n{script}")]
+    assert found == expected

@@ -43,12 +43,17 @@ _RULES = {
 }
 
 
-def component_facts(definition: Definition, call: Call, options: Options, _results: Results) -> Iterator[Fact]:
+def component_facts(definition: Definition, call: Call, options: Options, results: Results) -> Iterator[Fact]:
     """Yield how InterpretComponent finds each of its components."""
     view = _View(definition, call.object)
     for index, pods in enumerate(divisible_pod_sets(definition, call.object)):
         at = f"/components/{index}"
+        yield view.named(pods, f"{at}/name")
         yield from view.facts(pods, f"{at}/replicas", f"{at}/replicaRequirements", options)
+        for name, value in (get(results, ("components", index, "replicaRequirements")) or {}).items():
+            if name != "resourceRequest":
+                note = f"{pods.name}: {name}, as its pods have it"
+                yield Fact("requirement", note, value, f"{at}/replicaRequirements/{name}", component=pods.component)
 
 
 def revision_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
@@ -139,6 +144,18 @@ class _View:
     def fact(self, pods: PodSet, field: str, query: Query | None, **fact: JSON) -> Fact:
         """Return a fact about an expression for a pod set."""
         return about(self.definition, self._components[pods.component], field, query, instance=pods.instance, **fact)
+
+    def named(self, pods: PodSet, answer: str) -> Fact:
+        """Return the fact about the name of a pod set."""
+        query = self._components[pods.component].instance_ids
+        reading = None if query is None else self._reading(pods, query)
+        source = "the id of the instance" if pods.instance else "the name of the component"
+        if pods.name not in {pods.instance, pods.component}:
+            source = f"{source}, made unique and short"
+        return self.fact(
+            pods, "instanceIdPath" if query else "name", query, rule="name", note=f"{pods.name}: {source}",
+            value=pods.name, answer=answer, places=reading.places if reading else (),
+        )  # fmt: skip
 
     def facts(self, pods: PodSet, counted: str, required: str, options: Options) -> Iterator[Fact]:
         """Yield the count of a pod set, its template, and the requests of one of its pods."""

@@ -9,7 +9,7 @@ from zlib import crc32
 
 from karta_interpreter.base.errors import LuaSyntaxError
 from karta_interpreter.base.findings import closest, did_you_mean, listed
-from karta_interpreter.base.karmada import CHANGED, OWN_FUNCTIONS, SLOTS
+from karta_interpreter.base.karmada import CHANGED, OWN_FUNCTIONS, SLOTS, Operation
 from karta_interpreter.languages.lua.machine.names import FunctionValue, Mention, Names
 from karta_interpreter.languages.lua.machine.source import without_comments
 from karta_interpreter.languages.lua.script_fields import fields_of
@@ -217,6 +217,10 @@ def _outcomes(operation: str, names: Names, code: str) -> Iterator[Lint]:
         if result and slot.results[0] in CHANGED and (what := _no_object(slot.function, code, result)):
             message = f"{slot.function} returns {what}. Karmada fails: Object 'Kind' is missing"
             yield _error("returns-no-object", message, f"return the whole {slot.parameters[0]}", line, "return")
+        required = re.search(r", (\w+)$", result) if operation == Operation.INTERPRET_REPLICA else None
+        if required and "resourceRequest" not in (_made(code, required[1]) or {"resourceRequest"}):
+            message = f"{required[1]} has no resourceRequest, so the pods count as requesting nothing"
+            yield _warning("no-resource-request", message, "write resourceRequest = {…}", line, required[1])
     for field, _ in fields_of(slot.function, code):
         if _LOOP.search(code[: field.start()]) and code[field.end(2) :].split()[:1] == ["do"]:
             hint = f"write in ipairs({field[0]}) for a list, in pairs({field[0]}) for a map"
@@ -234,8 +238,14 @@ def _no_object(function: str, code: str, result: str) -> str:
     of = {field[1] + field[2]: whole + field[2] for field, whole in fields_of(function, code)}
     if _PART.fullmatch(of.get(name, "")):
         return name
-    own = re.escape(name)
-    local = rf"\blocal +{own} *= *\{{[^{{}}]*\}}"
-    rest = re.sub(rf"{local}|\breturn +{own}\b|(?<![\w.]){own}\.(?!kind\b)", "", code)
-    is_made = name.isidentifier() and re.search(local, code) and not re.search(rf"\b{own}\b", rest)
-    return f"{name}, a table without kind" if is_made else ""
+    fields = _made(code, name)
+    return "" if fields is None or "kind" in fields else f"{name}, a table without kind"
+
+
+def _made(code: str, name: str) -> set[str] | None:
+    """Return the fields of a table that a script makes, or None if it may get others elsewhere."""
+    made, set_fields = rf"(?:\blocal +|\n *){name} *= *\{{((?:[^{{}}]|\{{[^{{}}]*\}})*)\}}", rf"(?<![\w.]){name}\.(\w+)"
+    rest = re.sub(rf"{made}|\breturn\b[^\n]*\b{name}\b|{set_fields}", "", code) if name.isidentifier() else name
+    if re.search(rf"\b{name}\b", rest) or not (literals := re.findall(made, code)):
+        return None
+    return {*re.findall(r"(\w+) *=", " ".join(literals)), *re.findall(set_fields, code)}
