@@ -55,7 +55,7 @@ def test_writer_has_nothing_left_to_write(definition: Definition, writer: Table,
     write = _function(writer)
     member = write(template)
     assert member != template or "function" in writer, "a writer who writes nothing shows nothing"
-    retained = _retained(definition, template, member)
+    retained = retained_by(definition, template, member)
     if "fights" in writer:
         assert write(retained) != retained, "it is no fight any more"
     elif writer.get("updates"):
@@ -84,7 +84,7 @@ def test_template_keeps_what_it_sets_on_purpose(definition: Definition, writer: 
         assert isinstance(purposeful, dict)
         is_fixed = writer.get("immutable") and path[0] == "spec"
         left = value if is_fixed else _at(write(purposeful), path)
-        assert _at(_retained(definition, purposeful, member), path) == left, path
+        assert _at(retained_by(definition, purposeful, member), path) == left, path
 
 
 def _function(writer: Table) -> Callable[[Object], Object]:
@@ -101,7 +101,7 @@ def _function(writer: Table) -> Callable[[Object], Object]:
     return write
 
 
-def _retained(definition: Definition, template: Object, member: Object) -> Object:
+def retained_by(definition: Definition, template: Object, member: Object) -> Object:
     """Return what Karmada writes: it puts the member's labels and annotations into the template before it asks."""
     desired = deepcopy(template)
     for name in ("labels", "annotations"):

@@ -133,6 +133,19 @@ def _spark_sentinel(application: Any) -> Object:
     return result
 
 
+def _spark_cluster_sentinel(cluster: Any) -> Object:
+    """As for an application, and a cluster has workers."""
+    spec = cluster["spec"]
+    spec["sparkConf"]["sentinel.dummy.number"] = "7"
+    workers = spec.setdefault("clusterTolerations", {}).setdefault("instanceConfig", {})
+    for name in ("initWorkers", "minWorkers", "maxWorkers"):
+        workers.setdefault(name, 0)
+    spec.setdefault("masterSpec", {})
+    spec.setdefault("workerSpec", {})
+    result: Object = cluster
+    return result
+
+
 def _taskrun_defaults(run: Any) -> Object:
     spec = run["spec"]
     spec.setdefault("serviceAccountName", "default")
@@ -154,5 +167,6 @@ BATCH: Final[Mapping[str, Callable[[Object], Object]]] = {
     "ray_autoscaler": _ray_autoscaler,
     "rayjob_admission": _rayjob_admission,
     "spark_sentinel": _spark_sentinel,
+    "spark_cluster_sentinel": _spark_cluster_sentinel,
     "taskrun_defaults": _taskrun_defaults,
 }

@@ -101,8 +101,26 @@ def _in_cluster(dependency: Any, policy: str) -> None:
     part.setdefault("values", {"replicaCount": 3})
 
 
+def _rolebasedgroup_spelling(group: Any) -> Object:
+    """Go leaves out no struct: the metadata of a template, and the resources of a container."""
+    spec = group["spec"]
+    for role in spec["roles"]:
+        if role.get("scalingAdapter"):
+            role["replicas"] = 5
+    patterns = [role.get(name) for role in spec["roles"] for name in ("standalonePattern", "leaderWorkerPattern")]
+    parts = [part for role in spec["roles"] for part in role.get("customComponentsPattern", {}).get("components", ())]
+    for owner in [*filter(None, patterns), *parts, *spec.get("roleTemplates", ())]:
+        template = owner["template"]
+        template.setdefault("metadata", {})
+        for container in (*template["spec"]["containers"], *template["spec"].get("initContainers", ())):
+            container.setdefault("resources", {})
+    result: Object = group
+    return result
+
+
 SERVING: Final[Mapping[str, Callable[[Object], Object]]] = {
     "cnpg_defaults": _cnpg_defaults,
     "kserve_predictor": _kserve_predictor,
     "milvus_defaults": _milvus_defaults,
+    "rolebasedgroup_spelling": _rolebasedgroup_spelling,
 }

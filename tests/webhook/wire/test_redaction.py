@@ -52,7 +52,7 @@ def _planted(token: str) -> dict[str, Any]:
     """Return a Deployment with a token in each place that no operation reads."""
     container = {
         "name": "main",
-        "image": f"registry/{token}",
+        "image": "registry/served",
         "args": [f"--token={token}", token],
         "command": ["sh", "-c", f"export TOKEN={token}"],
         "env": [
