@@ -1,13 +1,13 @@
 """Names of dependencies that no object can have are left out: Karmada's client refuses some of them for ever."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, count
+from itertools import chain, count, cycle
 
 import pytest
 
 from karta_interpreter.base.errors import ExportError, InterpretationError
 from karta_interpreter.base.k8s import edit, parts_within
-from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.suites.suite import Case
@@ -65,3 +65,45 @@ def test_exported_script_leaves_the_same_names_out(definition: Definition, cases
     for obj in list(_with_odd_names(definition, cases))[:3]:
         expected = interpret(definition, Call(Operation.INTERPRET_DEPENDENCY, obj))["dependencies"]
         assert answer([script], object=obj)["dependencies"] == expected
+
+
+def _with_places(value: JSON, places: Iterator[str]) -> JSON:
+    """Return a value in which each object names a namespace, whatever the kind calls it."""
+    if isinstance(value, list):
+        return [_with_places(item, places) for item in value]
+    if not isinstance(value, dict):
+        return value
+    named = {key: _with_places(part, places) for key, part in value.items()}
+    fields = {"namespace", "configMapNamespace"} | {key for key in value if key.endswith("amespace")}
+    return named | {field: next(places) for field in fields if isinstance(value.get(field, ""), str)}
+
+
+def _about_others(objects: Sequence[Object]) -> Iterator[Object]:
+    """Yield objects of a namespace whose specs name others, and each as it is."""
+    for number, obj in enumerate(objects):
+        places = cycle(["victim", "shop", "", "victim/crown", "shop"][number % 3 :])
+        metadata = {**(obj.get("metadata") or {}), "namespace": "shop"}
+        yield {**obj, "metadata": metadata}
+        yield {**obj, "metadata": metadata, "spec": _with_places(obj.get("spec"), places)}
+
+
+@pytest.mark.sweep
+@applies(answers(Operation.INTERPRET_DEPENDENCY))
+def test_dependencies_are_of_the_namespace_of_the_object(definition: Definition, objects: Sequence[Object]) -> None:
+    for obj in _about_others(objects):
+        assert {one.get("namespace") for one in _dependencies(definition, obj)} <= {"shop"}
+
+
+@pytest.mark.sweep
+@applies(answers(Operation.INTERPRET_DEPENDENCY, scripted=False))
+def test_exported_script_names_the_same_of_the_namespace(definition: Definition, objects: Sequence[Object]) -> None:
+    try:
+        text = script_of(definition, Operation.INTERPRET_DEPENDENCY)
+    except ExportError:
+        return
+    script = Script(Operation.INTERPRET_DEPENDENCY, text, definition.name)
+    for obj in list(_about_others(objects))[:12]:
+        named = answer([script], object=obj)["dependencies"]
+        assert {one.get("namespace") for one in named} <= {"shop"}
+        if not definition.references:
+            assert named == _dependencies(definition, obj)

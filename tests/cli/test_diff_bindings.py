@@ -6,6 +6,7 @@ dependencies, ``pkg/controllers/status`` health and status, ``pkg/controllers/bi
 
 import copy
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -329,6 +330,33 @@ def test_difference_from_script_of_karmada_has_its_known_reason(run: Run, tmp_pa
 
     (row,) = _answers(result, "AggregateStatus")
     assert (row["today"], row["known"][:10]) == ("Karmada", "The script")
+
+
+@pytest.mark.parametrize(
+    ("named", "is_known"),
+    [
+        pytest.param(["team/ConfigMap corpus", "flux-system/Secret charts"], True, id="more of another namespace"),
+        pytest.param(
+            ["team/ConfigMap corpus", "team/Secret charts", "flux-system/Secret charts"], False, id="and here"
+        ),
+        pytest.param(["flux-system/Secret charts"], False, id="less of its own"),
+    ],
+)
+def test_dependency_of_another_namespace_is_a_known_difference(
+    run: Run, tmp_path: Path, named: list[str], is_known: bool
+) -> None:
+    references = []
+    for text in named:
+        namespace, kind, name = re.split("[/ ]", text)
+        references.append({"apiVersion": "v1", "kind": kind, "namespace": namespace, "name": name})
+    template = _ray(state="ready")
+    bound = _binding(
+        template, _item("member1", "Healthy"), dependencies=json.dumps(references), propagateDeps=True, **_COUNTED
+    )
+    result = _diff(run, _server([bound], {_RAY: [template]}), tmp_path, "-o", "json")
+
+    (row,) = _answers(result, "InterpretDependency")
+    assert ("another namespace" in row.get("known", "")) is is_known
 
 
 def test_kinds_of_nobody_and_of_users_are_named(run: Run, tmp_path: Path) -> None:

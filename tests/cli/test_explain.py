@@ -145,6 +145,23 @@ def test_strict_exits_with_3_for_a_warning(run: Run, command: tuple[str, ...], c
     assert (result.exit_code, warned) == (code, "InterpretHealth" not in command)
 
 
+@pytest.mark.catalogue
+@pytest.mark.parametrize("command", ["explain", "interpret"])
+def test_dependency_of_another_namespace_is_a_note_also_if_strict(run: Run, command: str) -> None:
+    source = "{kind: GitRepository, name: fleet, namespace: flux-system}"
+    release = (
+        "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: web, namespace: shop}, "
+        f"spec: {{interval: 5m, prune: true, sourceRef: {source}}}}}"
+    )
+
+    result = run(command, "-", "--operation", "InterpretDependency", "--strict", stdin=release)
+
+    said = " ".join(result.output.split())
+    assert "GitRepository flux-system/fleet is left out: it is in another namespace" in said
+    assert "its owner has to propagate it" in said
+    assert result.exit_code == 0
+
+
 def test_failed_case_shows_warnings_and_chain(run: Run, misspelt: Path) -> None:
     (misspelt / "testdata").mkdir()
     job = "\n".join(f"  {line}" for line in (misspelt / "job.yaml").read_text().splitlines())

@@ -184,7 +184,9 @@ def test_retain_at_plain_paths(desired: Any, observed: Any, retained: Any) -> No
 @pytest.mark.parametrize("field", ["secret", "place"])
 def test_names_and_namespaces_that_no_object_can_have_are_left_out(field: str, text: str, is_named: bool) -> None:
     needed = "- {apiVersion: v1, kind: Secret, name: .spec.secret, namespace: .spec.place}"
-    obj = _object({"secret": "s", "place": "p", field: text})
+    place = text if field == "place" else "p"
+    obj = _object({"secret": "s", "place": place, field: text})
+    obj["metadata"] = {**obj["metadata"], "namespace": place}
 
     found = _agrees(_team(dependencies=needed), Call(Operation.INTERPRET_DEPENDENCY, obj))
 

@@ -194,7 +194,7 @@ def print_changes(
     elif different == 1:
         outcome = "1 answer differs"
     if known:
-        outcome += f", {known} with a reason known of Karmada's script"
+        outcome += f", {known} with a known reason"
     say(f"{questions}: {outcome}", err=True)
     if different or not compared:
         raise SystemExit(Problem.exit_code)

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from karta_interpreter.base.errors import InterpretationError, QuantityError
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import GVK, JSON, Object, Quantity, get, objects_in
+from karta_interpreter.base.k8s import GVK, JSON, Object, Quantity, get, namespace, objects_in
 from karta_interpreter.cli.bindings import KARMADA, NOBODY, Bindings, Bound
 from karta_interpreter.cli.calls import ask
 from karta_interpreter.cli.changes import (
@@ -26,7 +26,7 @@ from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import full_name, one_line, table, watched, written
 from karta_interpreter.definitions.sources import ORIGIN
-from karta_interpreter.engine.operations import Call, Operation, Options, StatusItem
+from karta_interpreter.engine.operations import ELSEWHERE, Call, Operation, Options, StatusItem
 from karta_interpreter.engine.registered.operations import find_served, operations_for, served_kinds
 from karta_interpreter.engine.suites import ERROR, Answer, Difference, compare_answers
 
@@ -228,6 +228,9 @@ class Comparison(Struct):
                 reasons["known"] = known_reason(kind.gvk, operation, changed)
             elif answered_by.startswith("customization "):
                 reasons["note"] = _CUSTOMIZED
+            own, lost = namespace(question.call.object), _dependencies(question.today) ^ _dependencies(answer)
+            if outcome.results and lost and all(json.loads(each).get("namespace", own) != own for each in lost):
+                reasons["known"] = f"dependencies: {ELSEWHERE}"
             if self.explained:
                 reasons["cause"] = cause_of(None, interpreter, question.call, references, self.options, changed)
             reasons = {name: reason for name, reason in reasons.items() if reason}

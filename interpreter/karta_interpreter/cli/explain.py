@@ -166,7 +166,7 @@ def show(
 
 def exit_if_strict(warnings: Sequence[Fact], *, strict: bool) -> None:
     """Exit with 3 for a warning if ``strict``."""
-    if warnings and strict:
+    if strict and any(fact.severity for fact in warnings):
         raise SystemExit(_STRICT_CODE)
 
 
@@ -270,8 +270,9 @@ def place_text(place: Place) -> str:
 
 
 def warnings_text(warnings: Iterable[Fact]) -> str:
-    """Return each warning in one line, once."""
-    return "".join(f"{_WARNING}: {escaped(note)}\n" for note in dict.fromkeys(fact.note for fact in warnings))
+    """Return each warning, and what is no fault, in one line, once."""
+    lines = dict.fromkeys(f"{_WARNING if fact.severity else 'note'}: {escaped(fact.note)}\n" for fact in warnings)
+    return "".join(lines)
 
 
 _OF_ANNOTATION = "annotation-"

@@ -111,7 +111,7 @@ def dependency(script: OperationScript) -> None:
         lines += line
     for function in values:
         lines += _attempt([f"  found = with_parameters(found, {function}(obj))"])
-    script.add("\n".join([*lines, "  return that_can_exist(found)", "end"]))
+    script.add("\n".join([*lines, "  return followed(found, namespace)", "end"]))
 
 
 def _attempt(lines: Iterable[str]) -> list[str]:
@@ -123,18 +123,20 @@ def _named(script: OperationScript, rule: ExtraDependency) -> list[str]:
     if rule.objects.variables:
         objects = " or ".join(f"${name}" for name in sorted(rule.objects.variables))
         return [f"  -- Left out: each {rule.kind} that {objects} names, an object that a script cannot read."]
-    own = rule.namespace and script.list_of(rule.namespace, f"{rule.kind} namespace")
-    place = f"texts({own}(obj))[1] or namespace" if own else "namespace"
+    places = rule.namespace and script.list_of(rule.namespace, f"{rule.kind} namespace")
     kind = f"{quoted(rule.api_version)}, {quoted(rule.kind)}"
     if rule.by_labels:
         # With places outputs keep their nulls, and a selector with one selects nothing.
         selectors = script.function(rule.objects, f"{rule.kind} selectors", "places")
+        place = f"texts({places}(obj))[1] or namespace" if places else "namespace"
         return [f"  add_selected(found, {kind}, {place}, {selectors}(obj))"]
     names = script.list_of(rule.objects, f"{rule.kind} names")
+    if places:
+        return _attempt([f"  add_named(found, {kind}, {names}(obj), {places}(obj), namespace)"])
     return _attempt(
         [
             f"  for _, name in ipairs(texts({names}(obj))) do",
-            f"    add_reference(found, {kind}, {place}, name)",
+            f"    add_reference(found, {kind}, namespace, name)",
             "  end",
         ]
     )

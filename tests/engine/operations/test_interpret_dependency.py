@@ -1,15 +1,18 @@
 """InterpretDependency beside what `tests/base/k8s/test_dependencies.py` holds about pod templates."""
 
+import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
+import orjson
 import pytest
+from hypothesis import given, strategies as st
 
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError
 from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.definitions.karta.reference_resolver import Known, ReferenceReader
 from karta_interpreter.engine.explain import explain
-from karta_interpreter.engine.operations import Call, Operation, interpret
+from karta_interpreter.engine.operations import Call, Operation, interpret, script_results
 from tests.engine.operations.conftest import Define, component
 from tests.support.rows import rows
 
@@ -159,8 +162,7 @@ def _by_labels(define: Define, selector: str, more: str = "", **annotations: str
         pytest.param("{matchLabels: {app: .metadata.labels.app}}", "",
             [{**_SERVICE, "labelSelector": {"matchLabels": {"app": "web"}}}], id="a label"),
         pytest.param("{matchLabels: {app: .metadata.labels.app}}", ", namespace: .spec.place",
-            [{**_SERVICE, "namespace": "mesh", "labelSelector": {"matchLabels": {"app": "web"}}}],
-            id="in another namespace"),
+            [], id="in another namespace"),
         pytest.param("{matchLabels: {app: .metadata.labels.app, tier: .metadata.labels.tier}}", "", [],
             id="one label is not there: without it the selector would match other objects"),
     ],
@@ -172,7 +174,7 @@ def test_dependencies_by_labels_are_karmadas_references(
     call = Call(Operation.INTERPRET_DEPENDENCY, _SHOP)
 
     assert interpret(definition, call)["dependencies"] == expected
-    assert [fact.answer for fact in explain(definition, call).facts] == [
+    assert [fact.answer for fact in explain(definition, call).facts if fact.rule == "dependency"] == [
         f"/dependencies/{index}" for index, _ in enumerate(expected)
     ]
 
@@ -233,3 +235,94 @@ def test_as_many_dependencies_as_a_bound_are_answered(define: Define) -> None:
     definition = define(root=component("train", ".spec.template"), dependencies=_SECRETS + "\n- {parameters: .spec}")
     names = [each["name"] for each in interpret(definition, Call(Operation.INTERPRET_DEPENDENCY, obj))["dependencies"]]
     assert len(names) == 9_999 + 4
+
+
+_NAMED: Any = [
+    {"apiVersion": "v1", "kind": "Secret", "namespace": "victim", "name": "crown"},
+    {"apiVersion": "v1", "kind": "Secret", "namespace": "shop", "name": "own"},
+    {"apiVersion": "v1", "kind": "Secret", "name": "crown"},
+    {"apiVersion": "v1", "kind": "Secret", "name": "victim/crown"},
+    {"apiVersion": "example.io/v1", "kind": "Crown", "name": "victim/crown"},
+    {"apiVersion": "example.io/v1", "kind": "ClusterCrown", "name": "crown"},
+    {"apiVersion": "v1", "kind": "Secret", "namespace": "victim", "labelSelector": {"matchLabels": {"a": "b"}}},
+    {"apiVersion": "v1", "kind": "Secret", "namespace": "shop", "labelSelector": {"matchLabels": {"a": "b"}}},
+    {"apiVersion": "v1", "kind": "Secret", "labelSelector": {"matchLabels": {"a": "b"}}},
+    {"apiVersion": "example.io/v1", "kind": "Crown", "labelSelector": {"matchLabels": {"a": "b"}}},
+    {"apiVersion": "v1", "kind": "PersistentVolume", "labelSelector": {"matchLabels": {"a": "b"}}},
+]
+# Karmada's cache finds `victim/crown` without a namespace, and selects in all namespaces.
+_FOLLOWED: Any = [_NAMED[10], _NAMED[5], _NAMED[7], _NAMED[1]]
+_SCRIPT = """
+dependencyInterpretation:
+  luaScript: |
+    function GetDependencies(desiredObj)
+      return desiredObj.spec.needed
+    end
+"""
+
+
+def _in_order(references: Sequence[Object]) -> list[str]:
+    return sorted(json.dumps(reference, sort_keys=True) for reference in references)
+
+
+def test_script_names_objects_of_the_namespace_and_of_the_cluster_only(define: Define) -> None:
+    definition, obj = define(lua=_SCRIPT), {**_SHOP, "spec": {"needed": _NAMED}}
+    call, printed = Call(Operation.INTERPRET_DEPENDENCY, obj), list[str]()
+
+    answered = interpret(definition, call, on_print=printed.append)["dependencies"]
+
+    assert _in_order(answered) == _in_order(_FOLLOWED)
+    assert "Secret victim/crown is left out: it is in another namespace, so its owner has to propagate it" in printed
+    assert len(printed) == len(_NAMED) - len(_FOLLOWED)
+    assert explain(definition, call).results == {"dependencies": answered}
+
+
+def test_object_text_that_only_a_script_reads_has_its_namespace(define: Define) -> None:
+    # The event loop does not decode an object that only a script reads.
+    obj = {**_SHOP, "spec": {"needed": _NAMED}}
+    call = Call(Operation.INTERPRET_DEPENDENCY, cast("Object", orjson.Fragment(orjson.dumps(obj))))
+
+    assert _in_order(interpret(define(lua=_SCRIPT), call)["dependencies"]) == _in_order(_FOLLOWED)
+
+
+def test_workload_without_namespace_names_nothing_that_has_one(define: Define) -> None:
+    # Karmada follows no dependencies of such a workload: only ResourceBindings have them.
+    metadata = {"name": "web"}
+    call = Call(Operation.INTERPRET_DEPENDENCY, {**_SHOP, "metadata": metadata, "spec": {"needed": _NAMED}})
+    named = interpret(define(lua=_SCRIPT), call)["dependencies"]
+    assert [each for each in named if each.get("namespace")] == []
+
+    entry = "[{apiVersion: v1, kind: Secret, name: '\"crown\"', namespace: '\"victim\"'}]"
+    definition = define(root=component("train", ".spec.template"), dependencies=entry)
+    assert (
+        interpret(definition, Call(Operation.INTERPRET_DEPENDENCY, {**_SHOP, "metadata": metadata}))["dependencies"]
+        == []
+    )
+
+
+_PLACES = st.sampled_from(["", "shop", "victim", "shop/", "victim/crown", "SHOP", "..", "shop%2f..", "shop\n", "*"])
+_REFERENCES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "apiVersion": st.sampled_from(["v1", "apps/v1", "example.io/v1", "rbac.authorization.k8s.io/v1"]),
+            "kind": st.sampled_from(["Secret", "Node", "ClusterRole", "Crown"]),
+        },
+        optional={
+            "namespace": _PLACES,
+            "name": _PLACES,
+            "labelSelector": st.just({"matchLabels": {"a": "b"}}),
+        },
+    ).filter(lambda reference: reference.get("name") or "labelSelector" in reference),
+    max_size=6,
+)
+
+
+@given(_REFERENCES)
+def test_followed_dependencies_are_of_the_namespace_or_of_the_cluster(references: list[Any]) -> None:
+    call = Call(Operation.INTERPRET_DEPENDENCY, _SHOP)
+    for one in script_results(call, [{"dependencies": references}])["dependencies"]:
+        name, namespace = one.get("name", ""), one.get("namespace", "")
+        assert namespace in ("", "shop")
+        assert not set(name) & set("/%\n*")
+        if not namespace:
+            assert one["kind"] in ("Node", "ClusterRole") or (name and "/" in one["apiVersion"])

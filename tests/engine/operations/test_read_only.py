@@ -273,11 +273,35 @@ def test_health_reads_conditions_and_expressions(define: Define, subject: dict[s
     assert ask(definition, Operation.INTERPRET_HEALTH, subject) == {"healthy": healthy}
 
 
-def test_dependency_may_have_its_own_namespace(define: Define) -> None:
-    entry = "[{apiVersion: v1, kind: Secret, name: .spec.secret.name, namespace: .spec.secret.space}]"
-    subject = obj(secret={"name": "key", "space": "vault"})
-    [found] = ask(define(MASTER, dependencies=entry), Operation.INTERPRET_DEPENDENCY, subject)["dependencies"]
-    assert (found["namespace"], found["name"]) == ("vault", "key")
+@rows(
+    ("secrets", "names"),
+    [
+        pytest.param([{"name": "key"}], ["key"], id="without a namespace"),
+        pytest.param([{"name": "key", "space": ""}], ["key"], id="with none"),
+        pytest.param([{"name": "key", "space": "ml"}], ["key"], id="its own namespace"),
+        pytest.param([{"name": "key", "space": "vault"}], [], id="another namespace"),
+        pytest.param(
+            [{"name": "a", "space": "vault"}, {"name": "b", "space": "ml"}, {"name": "c"}],
+            ["b", "c"],
+            id="one for each",
+        ),
+    ],
+)
+def test_dependency_is_named_in_the_namespace_of_the_object(
+    define: Define, secrets: list[dict[str, str]], names: list[str]
+) -> None:
+    entry = "[{apiVersion: v1, kind: Secret, name: '.spec.secrets[].name', namespace: '.spec.secrets[].space'}]"
+    subject = obj(secrets=secrets)
+    found = ask(define(MASTER, dependencies=entry), Operation.INTERPRET_DEPENDENCY, subject)["dependencies"]
+    assert [(each["namespace"], each["name"]) for each in found] == [("ml", name) for name in names]
+
+
+def test_one_namespace_is_that_of_all_names(define: Define) -> None:
+    entry = "[{apiVersion: v1, kind: Secret, name: '.spec.secrets[]', namespace: '.spec.space'}]"
+    definition = define(MASTER, dependencies=entry)
+    for space, number in (("vault", 0), ("ml", 2)):
+        subject = obj(secrets=["a", "b"], space=space)
+        assert len(ask(definition, Operation.INTERPRET_DEPENDENCY, subject)["dependencies"]) == number
 
 
 _ROLE = {"podSelector": MASTER["podSelector"]}

@@ -67,6 +67,18 @@ def test_kind_that_is_selected_by_labels_is_no_difference() -> None:
     assert [each.verdict for each in judged(Question.DEPENDENCIES, shown, Karta.load(karta))] == [OK]
 
 
+def test_what_the_object_refers_to_elsewhere_is_no_difference() -> None:
+    karta = yaml.safe_load(DEFINITION)
+    entry = "- {apiVersion: v1, kind: ConfigMap, name: .spec.settings.name, namespace: .spec.settings.namespace}"
+    karta["metadata"]["annotations"] = {"karta-interpreter.io/dependencies": entry}
+    settings = {"name": "x", "namespace": "platform"}
+    template = {"spec": {"containers": [container()]}}
+    shop = workload("example.io/v1", "Shop", {"replicas": 1, "template": template, "settings": settings})
+    shown = evidence(shop, pod(1, _reference("ConfigMap", "x")), made={"ConfigMap/x": False})
+
+    assert [each.verdict for each in judged(Question.DEPENDENCIES, shown, Karta.load(karta))] == [OK]
+
+
 def test_reference_in_the_object_is_named_with_its_line() -> None:
     def with_field(obj: Thing) -> None:
         obj["spec"]["settings"] = [{"from": "shop-settings"}]

@@ -17,12 +17,12 @@ from karta_interpreter.base.k8s.dependencies import (
 from karta_interpreter.base.k8s.discovery import by_kind, listed_versions
 from karta_interpreter.base.k8s.edit import get, remove, set_value
 from karta_interpreter.base.k8s.fields import (
-    CLUSTER_KINDS,
     CORE_KINDS,
     COUNTS,
     QUALIFIED_NAME,
     annotation,
     generation,
+    is_cluster_scoped,
     label,
     name,
     namespace,
@@ -58,7 +58,6 @@ from karta_interpreter.base.k8s.values import (
 )
 
 __all__ = [
-    "CLUSTER_KINDS",
     "COMPUTE_DOMAIN",
     "CONTAINER_LISTS",
     "CORE_KINDS",
@@ -95,6 +94,7 @@ __all__ = [
     "generation",
     "get",
     "grouped",
+    "is_cluster_scoped",
     "json_pointer",
     "label",
     "listed_versions",

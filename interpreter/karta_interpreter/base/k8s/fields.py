@@ -35,6 +35,16 @@ CLUSTER_KINDS: Final = (
     *("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ValidatingWebhookConfiguration"),
     *("VolumeAttachment", "VolumeAttributesClass", "VolumeSnapshotClass", "VolumeSnapshotContent"),
 )
+_BUILT_IN: Final = re.compile(r"v\w+|[a-z.]+\.k8s\.io/.*")
+
+
+def is_cluster_scoped(api_version: str, kind: str) -> bool:
+    """Return whether a kind is one of Kubernetes that has no namespace.
+
+    >>> is_cluster_scoped("v1", "Node"), is_cluster_scoped("example.io/v1", "Node")
+    (True, False)
+    """
+    return kind in CLUSTER_KINDS and bool(_BUILT_IN.fullmatch(api_version))
 
 
 def object_field(parent: Object, name: str, path: Path) -> Object:

@@ -9,7 +9,6 @@ from typing import Final, TypeAlias
 from karta_interpreter.base.errors import InterpretationError, QuerySyntaxError
 from karta_interpreter.base.findings import did_you_mean, hints
 from karta_interpreter.base.k8s import (
-    CLUSTER_KINDS,
     CORE_KINDS,
     DEPENDENCIES_READ,
     GVK,
@@ -17,6 +16,7 @@ from karta_interpreter.base.k8s import (
     QUALIFIED_NAME,
     SELECTOR_FIELDS,
     Object,
+    is_cluster_scoped,
     type_name,
 )
 from karta_interpreter.base.karmada import SLOTS
@@ -146,7 +146,7 @@ def parse_dependencies(annotation: AnnotationText) -> tuple[values.Needed, ...]:
     needed: list[values.Needed] = []
     for index, entry in _entries(annotation, _dependency_problems):
         queries = {field: _named(annotation, index, field, entry[field]) for field in _EXPRESSIONS if field in entry}
-        if entry.get("kind") in CLUSTER_KINDS and re.fullmatch(r"v\w+|[a-z.]+\.k8s\.io/.*", entry["apiVersion"]):
+        if is_cluster_scoped(entry.get("apiVersion", ""), entry.get("kind", "")):
             annotation.warn(
                 f"entry {index}: {entry['kind']} has no namespace, and dependencies are objects in the workload's",
                 "propagate it by a ClusterPropagationPolicy: as a dependency it goes with the first workload that ends",

@@ -305,7 +305,8 @@ ANNOTATIONS: Final = (
             _fields_of("parameters", parameters=_JQ),
         ),
         form=(
-            "a YAML list of `{apiVersion, kind, name, namespace}`, where `name` and `namespace` are jq. An entry with "
+            "a YAML list of `{apiVersion, kind, name, namespace}`, the last two in jq. One `namespace` is "
+            "for all names, or there is one for each. Objects of other namespaces are left out. An entry with "
             "`labelSelector` instead of `name` takes all objects of the kind with these labels: jq that gives a label "
             "selector. Other entries are `{pods: jq}` (more pod templates, or parts of them), `{claims: jq}` (names of "
             "volumes that the controller replaces by claims) and `{parameters: jq}` (an object with the values of "

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache, partial
-from itertools import chain, filterfalse
+from itertools import chain
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
@@ -12,6 +12,7 @@ from karta_interpreter.base.k8s import (
     Object,
     Path,
     claim_dependencies,
+    namespace,
     objects_text,
     parts_within,
     pod_dependencies,
@@ -31,9 +32,17 @@ from karta_interpreter.engine.explain.reading import (
     place_at,
     pod_queries,
     readings,
-    shown,
 )
-from karta_interpreter.engine.operations import Call, Options, Results, can_exist, dependency_selector, named_objects
+from karta_interpreter.engine.operations import (
+    ELSEWHERE,
+    Call,
+    Options,
+    Results,
+    dependency_selector,
+    left_out_text,
+    named_objects,
+    why_left_out,
+)
 
 _PROBE: Final = "karta-interpreter-probe"
 
@@ -70,10 +79,10 @@ def dependency_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     named = named_objects(definition, obj, failures)
     for failure in failures:
         yield Fact("dependency-failed", failure, field=annotation_field("dependencies"))
-    for dependency in filterfalse(can_exist, named):
-        name = shown(f"{dependency.namespace}/{dependency.name}".lstrip("/"))
-        note = f"{dependency.kind} {name} is left out: no object can have this name"
-        yield Fact("dependency-left-out", note)
+    for dependency in named:
+        if why := why_left_out(namespace(obj), *dependency[:4]):
+            rule = "dependency-elsewhere" if why == ELSEWHERE else "dependency-left-out"
+            yield Fact(rule, left_out_text(dependency.to_json(), why))
 
 
 def _extra(definition: Definition, obj: Object, dependency: Object, title: str, answer: str) -> Iterator[Fact]:

@@ -37,6 +37,7 @@ _OF_COUNTS: Final = frozenset(
 )
 _OF_PODS: Final = _OF_COUNTS | {Operation.INTERPRET_DEPENDENCY}
 _OF_STATUS: Final = frozenset({Operation.INTERPRET_HEALTH, Operation.INTERPRET_STATUS, Operation.AGGREGATE_STATUS})
+_NOTES: Final = ("dependency-elsewhere",)  # nothing is wrong
 # Misfits come first: other warnings follow from them.
 _WARNINGS: Final[Sequence[tuple[Callable[[Definition, Object], Iterator[Fact]], Collection[Operation]]]] = (
     (partial(misfit_warnings, part="metadata"), frozenset(Operation)),
@@ -61,7 +62,7 @@ def warnings_about(definition: Definition, obj: Object, operation: Operation | N
         if operation is None or operation in operations:
             with suppress(InterpreterError):
                 facts.extend(warnings(definition, obj))  # which keeps what comes before an error
-    return tuple(replace(fact, severity=Severity.WARNING) for fact in facts)
+    return tuple(fact if fact.rule in _NOTES else replace(fact, severity=Severity.WARNING) for fact in facts)
 
 
 def warnings_of(definition: Definition, call: Call) -> Iterator[Fact]:

@@ -15,7 +15,13 @@ from karta_interpreter.engine.operations.call import (
     TargetComponent,
 )
 from karta_interpreter.engine.operations.dispatch import IDENTITY, own_answer, projection_of, reads_of_karta
-from karta_interpreter.engine.operations.interpret_dependency import can_exist, dependency_selector, named_objects
+from karta_interpreter.engine.operations.interpret_dependency import (
+    ELSEWHERE,
+    dependency_selector,
+    left_out_text,
+    named_objects,
+    why_left_out,
+)
 from karta_interpreter.engine.operations.interpret_health import absent_status, counted, healthy_statuses, is_stale
 from karta_interpreter.engine.operations.interpretation import (
     OnPrint,
@@ -44,6 +50,7 @@ __all__ = [
     "CHANGED",
     "COUNTING_OPERATIONS",
     "DEFAULT_OPTIONS",
+    "ELSEWHERE",
     "IDENTITY",
     "ITEM_FIELDS",
     "LIVE",
@@ -61,7 +68,6 @@ __all__ = [
     "TargetComponent",
     "absent_status",
     "by_operation",
-    "can_exist",
     "cannot_change",
     "counted",
     "dependency_selector",
@@ -70,6 +76,7 @@ __all__ = [
     "interpret",
     "is_queued",
     "is_stale",
+    "left_out_text",
     "named_objects",
     "natively_answered",
     "own_answer",
@@ -84,5 +91,6 @@ __all__ = [
     "script_results",
     "switches",
     "unless_broken",
+    "why_left_out",
     "with_domains",
 ]

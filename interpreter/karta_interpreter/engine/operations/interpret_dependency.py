@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator
+from textwrap import shorten
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError, LuaRunError, QueryResultsError, is_of_object
@@ -15,7 +16,9 @@ from karta_interpreter.base.k8s import (
     Projection,
     claim_dependencies,
     get,
+    is_cluster_scoped,
     namespace as namespace_of,
+    objects_text,
     parts_within,
     pod_dependencies,
     set_value,
@@ -24,6 +27,8 @@ from karta_interpreter.definitions.karta import AnnotationQuery, ComponentRules,
 from karta_interpreter.engine.evaluation import pod_templates, template_reads
 from karta_interpreter.languages.lua.gotypes.structs import rewrite
 from karta_interpreter.languages.lua.script_dependencies import verify
+
+ELSEWHERE: Final = "it is in another namespace, so its owner has to propagate it"
 
 # A name or namespace that an object can have, or none.
 _NAME: Final = re.compile(r"([A-Za-z0-9][\w.:-]{0,252})?", re.ASCII)
@@ -38,15 +43,41 @@ _STEP: Final = re.compile(r"""[^\s.\[\]"'=(){}$]+""")
 def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency]:
     """Return the objects that the pod templates and the ``dependencies`` annotation name, sorted, once each.
 
-    Karmada compares answers as text (``dependencies_distributor.go``), so their order must not vary. Its client refuses
-    names such as ``a/b`` before it asks the API server, and Karmada then tries again without end.
+    Karmada compares answers as text (``dependencies_distributor.go``), so their order must not vary.
     """
-    return [dependency for dependency in named_objects(definition, obj, []) if can_exist(dependency)]
+    own = namespace_of(obj)
+    return [named for named in named_objects(definition, obj, []) if not why_left_out(own, *named[:4])]
 
 
-def can_exist(dependency: Dependency) -> bool:
-    """Return whether an object can have the name and namespace. A parameter that is left in a template cannot."""
-    return bool(_NAME.fullmatch(dependency.name) and _NAME.fullmatch(dependency.namespace))
+def why_left_out(own_namespace: str, api_version: str, kind: str, namespace: str, name: str) -> str:
+    """Return why an answer about an object of the first namespace leaves a dependency out, "" if it does not.
+
+    What a Karta names and what scripts name passes here, so that nobody decides about objects of other namespaces.
+    Karmada makes the binding of a dependency in the namespace of the workload's binding, and the dependency is its
+    owner (``buildAttachedBinding`` in ``dependencies_distributor.go``). The garbage collector of the control plane
+    deletes what has an owner in another namespace. The Work, which the dependency's own binding has, too, goes with it:
+    such a dependency disappears from the members in any case. An owner without a namespace is allowed. Of workloads
+    without a namespace Karmada follows no dependencies, and what they may name has none either.
+
+    Karmada's client refuses names such as ``a/b`` before it asks the API server, and Karmada then tries again without
+    end. Without a namespace its cache finds ``a/b`` in the namespace ``a``, and a selector matches in all namespaces.
+    """
+    if not (_NAME.fullmatch(name) and _NAME.fullmatch(namespace)):
+        return "no object can have this name"
+    if namespace == own_namespace:
+        return ""
+    if namespace:
+        return ELSEWHERE
+    # An API server finds nothing of a namespace by its name only, and all kinds of the core group are known.
+    if is_cluster_scoped(api_version, kind) or (name and "/" in api_version):
+        return ""
+    return "it has no namespace, so it may be of any"
+
+
+def left_out_text(reference: Object, why: str) -> str:
+    """Return a sentence about a dependency that an answer leaves out."""
+    place = f"{reference.get('namespace', '')}/{objects_text(reference)}".removeprefix("/")
+    return f"{reference['kind']} {shorten(place, 60, placeholder=' …')} is left out: {why}"
 
 
 def named_objects(definition: Definition, obj: Object, failures: list[str]) -> list[Dependency]:
@@ -96,12 +127,18 @@ def _with_values(dependencies: Iterable[Dependency], values: Object) -> Iterator
 
 
 def _named_by(rule: ExtraDependency, obj: Object) -> list[Dependency]:
-    places = [] if rule.namespace is None else filter(None, rule.namespace.evaluate(obj))
-    of_kind = Dependency(rule.api_version, rule.kind, next(iter(places), namespace_of(obj)), "")
+    own = namespace_of(obj)
+    places = [] if rule.namespace is None else [*rule.namespace.evaluate(obj)]
+    of_kind = Dependency(rule.api_version, rule.kind, next(filter(None, places), own), "")
     if rule.by_labels:
         selectors = [dependency_selector(rule, output) for output in rule.objects.evaluate(obj)]
         return [of_kind._replace(label_selector=selector) for selector in selectors if selector]
-    return [of_kind._replace(name=name) for name in rule.objects.evaluate(obj) if name]
+    names = [*rule.objects.evaluate(obj)]
+    if len(places) != len(names):  # one for all
+        places = [of_kind.namespace] * len(names)
+    return [
+        of_kind._replace(namespace=place or own, name=name) for name, place in zip(names, places, strict=True) if name
+    ]
 
 
 def _failure(definition: Definition, part: str, error: InterpretationError, *, is_mistake: bool = False) -> str:

@@ -20,17 +20,18 @@ from karta_interpreter.base.errors import (
     QueryAbsentError,
     QueryRaisedError,
 )
-from karta_interpreter.base.k8s import COMPUTE_DOMAIN, JSON, Object
+from karta_interpreter.base.k8s import COMPUTE_DOMAIN, JSON, Object, namespace
 from karta_interpreter.base.karmada import OWN_FUNCTIONS, SLOTS, Operation, Results
 from karta_interpreter.definitions.karta import Definition, ReferenceReader, resolved
 from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem, TargetComponent
 from karta_interpreter.engine.operations.dispatch import own_answer
+from karta_interpreter.engine.operations.interpret_dependency import left_out_text, why_left_out
 from karta_interpreter.languages.jq import Query
 from karta_interpreter.languages.lua.empty_tables import restore_empty_tables
 from karta_interpreter.languages.lua.machine.worker import Job, run_job, script_job
 from karta_interpreter.languages.lua.results import lua_type
 from karta_interpreter.languages.lua.script import Own, Script
-from karta_interpreter.languages.lua.script_dependencies import merge_dependencies
+from karta_interpreter.languages.lua.script_dependencies import key_of, merge_dependencies
 
 OnPrint: TypeAlias = Callable[[str], None] | None
 
@@ -45,9 +46,9 @@ def interpret(
 ) -> Results:
     """Answer a call under Karmada's result names, or raise `InterpretationError` with the reason.
 
-    ``on_print`` gets every line that a script prints. ``reader`` knows the objects that the definition refers to. A
-    script, or a bounded expression, runs in another process while the calling thread waits. The code of an error is 422
-    if a script fails, and 504 if it takes too long or too much memory.
+    ``on_print`` gets every line that a script prints, and what is left out of its answer. ``reader`` knows the objects
+    that the definition refers to. A script, or a bounded expression, runs in another process while the calling thread
+    waits. The code of an error is 422 if a script fails, and 504 if it takes too long or too much memory.
     """
     if definition.references:
         definition = resolved(definition, call.object, reader)
@@ -57,7 +58,7 @@ def interpret(
         for script, job in script_jobs(definition, call, options, on_print):
             with script_errors(definition, script):
                 answers.append(run_job(job))
-        return script_results(call, answers)
+        return script_results(call, answers, on_print)
     if not definition.answers(call.operation):
         raise _unanswered(definition, call.operation)
     try:
@@ -142,10 +143,17 @@ def script_errors(definition: Definition, script: Script) -> Iterator[None]:
         raise InterpretationError(message, code=504 if isinstance(error, LuaLimitError) else 422) from error
 
 
-def script_results(call: Call, answers: Sequence[Results]) -> Results:
+def script_results(call: Call, answers: Sequence[Results], on_print: OnPrint = None) -> Results:
     """Return the answer to a call from the results of the jobs. Only InterpretDependency has several."""
     if call.operation is Operation.INTERPRET_DEPENDENCY:
-        return {"dependencies": merge_dependencies(answer["dependencies"] for answer in answers)}
+        own, followed = namespace(_decoded(call.object)), list[Object]()
+        for reference in merge_dependencies(answer["dependencies"] for answer in answers):
+            why = why_left_out(own, *key_of(reference))
+            if not why:
+                followed.append(reference)
+            elif on_print:
+                on_print(left_out_text(reference, why))
+        return {"dependencies": followed}
     if call.operation is not Operation.AGGREGATE_STATUS:
         return answers[0]
     # Karmada compares only the status and writes it through the status subresource, so scripts may lose the rest. Every
@@ -184,13 +192,11 @@ def _object(value: JSON, argument: str, call: Call) -> JSON:
         raise LuaRunError(f"bad argument {argument} (object expected, got list)")
     _checked(value, dict, "table", argument)
     # Lua has one empty table for {} and [], and values from the child process have lists for both.
-    objects, given = list[Object](), list[Object | orjson.Fragment | None]((call.object, call.observed))
-    for read in given:
-        if isinstance(read, orjson.Fragment):
-            objects.append(orjson.loads(orjson.dumps(read)))
-        elif read is not None:
-            objects.append(read)
-    return restore_empty_tables(value, objects)
+    return restore_empty_tables(value, [_decoded(read) for read in (call.object, call.observed) if read is not None])
+
+
+def _decoded(read: Object | orjson.Fragment) -> Object:
+    return orjson.loads(orjson.dumps(read)) if isinstance(read, orjson.Fragment) else read
 
 
 def _items(value: JSON, argument: str, _: Call) -> tuple[StatusItem, ...]:

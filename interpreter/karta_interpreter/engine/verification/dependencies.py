@@ -13,9 +13,9 @@ from karta_interpreter.base.k8s import (
     parts_within,
     pod_dependencies,
 )
-from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.definitions.karta import Definition, resolved
 from karta_interpreter.engine.fights.rounds import field_of
-from karta_interpreter.engine.operations import Call, Operation, interpret
+from karta_interpreter.engine.operations import Call, Operation, interpret, named_objects
 from karta_interpreter.engine.verification.evidence import Evidence
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
 from karta_interpreter.engine.verification.members import components_of
@@ -30,9 +30,13 @@ _differs = partial(Judgement, Question.DEPENDENCIES, Verdict.DIFFERS)
 
 def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[Judgement]:
     """Compare the answer with the objects that the pods refer to."""
+    definition = resolved(definition, evidence.object, evidence.reader)
     call = Call(Operation.INTERPRET_DEPENDENCY, evidence.object)
     answered = interpret(definition, call, reader=evidence.reader)["dependencies"]
     named = {(dependency["kind"], dependency.get("name")) for dependency in answered} | _IN_EVERY_NAMESPACE
+    # What is of another namespace is left out of the answer: its owner propagates it.
+    referred = named_objects(definition, evidence.object, [])
+    named |= {(each.kind, each.name or None) for each in referred if each.namespace != namespace(evidence.object)}
     if not evidence.pods:
         yield Judgement(Question.DEPENDENCIES, Verdict.UNJUDGED, "it has no pods at present")
     described = {field: value for field, value in evidence.object.items() if field not in ("metadata", "status")}

@@ -86,6 +86,18 @@ local function texts(values)
   return found
 end
 
+-- Appends the objects with these names, each in its place if there are as many of both, or else all in the first.
+local function add_named(found, api_version, kind, names, places, namespace)
+  local first, is_each = texts(places)[1] or namespace, #names == #places
+  texts(names) -- they have to be text
+  for i, name in ipairs(names) do
+    local place = first
+    if is_each then place = non_null(places[i]) or "" end
+    if place == "" then place = namespace end
+    if non_null(name) and name ~= "" then add_reference(found, api_version, kind, place, name) end
+  end
+end
+
 -- Appends the objects that the pods of all instances refer to.
 local function add_dependencies(found, component, obj, namespace, without)
   local size = component.ids and #limited(component.ids(obj)) or 1
@@ -96,11 +108,12 @@ local function add_dependencies(found, component, obj, namespace, without)
   end
 end
 
--- The dependencies with names and namespaces that an object can have. Karmada's client refuses others, such as a/b.
-local function that_can_exist(found)
+-- The dependencies that Karmada can follow: those in the namespace of the object, by names that an object can have. Its
+-- client refuses others, such as a/b. What is in another namespace its owner has to propagate.
+local function followed(found, namespace)
   local kept = {}
   for _, reference in ipairs(found) do
-    local possible = true
+    local possible = (reference.namespace or "") == namespace
     for _, name in pairs({reference.name, reference.namespace}) do
       possible = possible and #name <= 253 and string.find(name, "^%w[%w_.:-]*$") ~= nil
     end

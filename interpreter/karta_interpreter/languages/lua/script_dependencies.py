@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from karta_interpreter.base.errors import LuaRunError
-from karta_interpreter.base.k8s import JSON, Object, objects_text
+from karta_interpreter.base.k8s import Object, objects_text
 from karta_interpreter.base.k8s.request_path import LONGEST_LABEL, LONGEST_SUBDOMAIN, SUBDOMAIN
 
 _NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
@@ -45,7 +45,7 @@ def verify(dependencies: Sequence[Object]) -> None:
         raise LuaRunError(message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]} ...")
 
 
-def merge_dependencies(answers: Iterable[Sequence[Object]]) -> list[JSON]:
+def merge_dependencies(answers: Iterable[Sequence[Object]]) -> list[Object]:
     """Return the dependencies of several scripts in Karmada's order, each once.
 
     >>> secret, service = {"kind": "Secret", "name": "a"}, {"kind": "Service", "name": "a"}
@@ -57,15 +57,16 @@ def merge_dependencies(answers: Iterable[Sequence[Object]]) -> list[JSON]:
     for dependency in chain.from_iterable(answers):
         # Go compares selectors by their address: a dependency that has one is never the same as another.
         if "labelSelector" not in dependency:
-            if _key(dependency) in keys:
+            if key_of(dependency) in keys:
                 continue
-            keys.add(_key(dependency))
+            keys.add(key_of(dependency))
         merged.append(dependency)
     # The selector last: Karmada's order leaves it open, and equal requests have to get equal answers.
-    return sorted(merged, key=lambda one: (_key(one), "labelSelector" in one, objects_text(one)))
+    return sorted(merged, key=lambda one: (key_of(one), "labelSelector" in one, objects_text(one)))
 
 
-def _key(dependency: Object) -> tuple[str, ...]:
+def key_of(dependency: Object) -> tuple[str, ...]:
+    """Return what Karmada compares of a dependency: its API version, kind, namespace and name."""
     return tuple(dependency.get(field, "") for field in _ORDER)
 
 
