@@ -2,19 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, count, cycle
+from typing import Any
 
 import pytest
 
 from karta_interpreter.base.errors import ExportError, InterpretationError
 from karta_interpreter.base.k8s import edit, parts_within
-from karta_interpreter.base.k8s.values import JSON, Object
+from karta_interpreter.base.k8s.values import GVK, JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.sources.files import find_in_catalogue
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.suites.suite import Case
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.languages.lua.script import Script
 from tests.catalogue.entries import answers, applies
 from tests.catalogue.knowledge import knowing
+from tests.support.rows import rows
 from tests.support.scripts import answer
 
 # What templates of Argo Workflows, Tekton and Helm leave in a name, and names of paths.
@@ -107,3 +110,30 @@ def test_exported_script_names_the_same_of_the_namespace(definition: Definition,
         assert {one.get("namespace") for one in named} <= {"shop"}
         if not definition.references:
             assert named == _dependencies(definition, obj)
+
+
+_LOCKS: Any = {"semaphores": [{"namespace": "shop", "configMapKeyRef": {"name": "gate"}}]}
+_LOCKS["semaphores"].append({"namespace": "victim", "configMapKeyRef": {"name": "crown"}})
+_PLUGIN: Any = {"argoproj-labs/gatewayAPI": {"namespace": "shop", "httpRoute": "gate", "httpRoutes": [{"name": "way"}]}}
+
+
+@rows(
+    ("kind", "spec", "names"),
+    [
+        pytest.param("argoproj.io/v1alpha1 Workflow", {"synchronization": _LOCKS}, ["gate"], id="locks"),
+        pytest.param("argoproj.io/v1alpha1 CronWorkflow", {"workflowSpec": {"synchronization": _LOCKS}}, ["gate"],
+                     id="locks of what a CronWorkflow starts"),
+        pytest.param("argoproj.io/v1alpha1 Rollout",
+                     {"strategy": {"canary": {"trafficRouting": {"plugins": _PLUGIN}}}}, ["gate", "way"],
+                     id="routes of a plug-in"),
+        pytest.param("kubevirt.io/v1 VirtualMachineInstance",
+                     {"networks": [{"multus": {"networkName": name}} for name in ("own", "shop/gate", "victim/crown")]},
+                     ["gate", "own"], id="a namespace in front of the name"),
+    ],
+)  # fmt: skip
+def test_own_namespace_may_be_written_out(kind: str, spec: Object, names: list[str]) -> None:
+    api_version, name = kind.split()
+    entry = find_in_catalogue(GVK.parse(api_version, name))
+    assert entry
+    obj = {"apiVersion": api_version, "kind": name, "metadata": {"name": "web", "namespace": "shop"}, "spec": spec}
+    assert [one["name"] for one in _dependencies(entry.definition, obj)] == names
