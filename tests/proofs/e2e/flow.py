@@ -207,9 +207,8 @@ class Flow(Story):
         """Take everything away, from the members, too."""
 
         def is_gone(api: Api) -> bool:
-            # The binding belongs to the template; there is no garbage collector that would see to it. Karmada may make
-            # another one, from what it still knows of the template.
-            for thing in (self.template, self._binding(), propagation(self.template, {}), *self.dependencies()):
+            # The garbage collector of the control plane sees to the bindings, which belong to the template.
+            for thing in (self.template, propagation(self.template, {}), *self.dependencies()):
                 self.karmada.delete(thing)
             return api.find(self.template) is None
 

@@ -15,7 +15,7 @@ from tests.proofs.reality.controllers import CONTROLLERS
 from tests.proofs.reality.programs import build
 from tests.proofs.reality.queueing import FLAVORS, QUOTA, cluster_queue, local_queue
 from tests.proofs.reality.run import ports_taken
-from tests.proofs.rig import binaries, commands
+from tests.proofs.rig import binaries
 from tests.proofs.rig.api import Api, Object, named, until
 from tests.proofs.rig.cluster import Cluster
 from tests.proofs.rig.installation import install
@@ -30,7 +30,6 @@ from tests.proofs.rig.service import Service
 Say = Callable[[str], None]
 
 _SERVICE = "karta-interpreter.karmada-system.svc"
-_OF_KARMADA = ("garbage-collector-controller", "namespace-controller")
 _WORKLOAD = re.compile(r"[a-z]+-\d{3}")
 _FIRST_ONLY = {"mpi-operator"}
 """Its port is not to be chosen."""
@@ -126,8 +125,6 @@ def running(folder: Path, count: int, names: Sequence[str], say: Say) -> Iterato
             stack.callback(member.stop)
         try:
             plane.start(say)
-            manager = commands.kube_controller_manager(plane.layout, plane.layout.kubeconfig, _OF_KARMADA)
-            plane.processes.start("karmada-kube-controller-manager", *manager)
             world = World(plane, members, Service.start(plane.processes, folder), recordings, hands)
             _populate(world, controllers, say)
             yield world

@@ -70,7 +70,7 @@ _PACKAGES = {
 _METRICS_SERVER = f"metrics-server-{METRICS_SERVER}"
 _CALLER = Path(__file__).with_name("caller.go")
 _KUBERNETES = "k8s.io/kubernetes/"
-_OPTIONAL = {"kube-controller-manager", "karmadactl", "karmada-agent"}
+_OPTIONAL = {"karmadactl", "karmada-agent"}
 _ON_DEMAND = {"karmada-scheduler-estimator"}
 _SOURCES = {".go", ".mod", ".sum", ".yaml"}
 _AS_IT_IS = {"GOFLAGS": "-trimpath -buildvcs=false"}

@@ -45,5 +45,22 @@ def kube_controller_manager(layout: Layout, config: Path, controllers: Iterable[
     return command(layout, "kube-controller-manager", config=config, controllers=",".join(controllers))
 
 
+def controllers_of_karmada(layout: Layout) -> list[str]:
+    """Return the command line of Kubernetes' own controllers for karmada-apiserver: those of Karmada's manifest."""
+    manifest = yaml.safe_load((layout.binaries / "deploy" / "kube-controller-manager.yaml").read_text(encoding="utf-8"))
+    (container,) = manifest["spec"]["template"]["spec"]["containers"]
+    flags = dict(flag.removeprefix("--").split("=", 1) for flag in container["command"] if "=" in flag)
+    return [
+        *kube_controller_manager(layout, layout.kubeconfig, flags["controllers"].split(",")),
+        *_written(
+            {
+                "root-ca-file": str(layout.authority.file),
+                "service-account-private-key-file": f"{layout.pki}/accounts.key",
+                "use-service-account-credentials": flags["use-service-account-credentials"],
+            }
+        ),
+    ]
+
+
 def _written(flags: Mapping[str, str]) -> Iterable[str]:
     return (f"--{name}={value}" for name, value in flags.items())

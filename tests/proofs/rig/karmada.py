@@ -49,8 +49,6 @@ def join(api: Api, name: str, port: int, token: str, authority: bytes) -> None:
 
 def leave(api: Api, name: str) -> None:
     api.delete(_cluster(name))
-    # Karmada would wait for the namespace of its Works to go, and no controller here removes namespaces.
-    api.merge(_cluster(name), {"metadata": {"finalizers": None}})
     until(f"{name} has left", lambda: api.find(_cluster(name)) is None)
 
 

@@ -14,7 +14,7 @@ from typing import Self
 from tests.proofs.rig import karmada
 from tests.proofs.rig.api import Api, Object, until
 from tests.proofs.rig.authority import Authority
-from tests.proofs.rig.commands import api_server, command
+from tests.proofs.rig.commands import api_server, command, controllers_of_karmada
 from tests.proofs.rig.layout import MEMBERS, TOKEN, Layout
 from tests.proofs.rig.ledger import requests_seen
 from tests.proofs.rig.processes import Processes
@@ -61,6 +61,7 @@ class ControlPlane:
             ("API servers", self._start_api_servers),
             ("Karmada's types", self._install_types),
             ("the aggregated API server", self._start_aggregated),
+            ("Kubernetes' own controllers", self._start_controllers),
             ("Karmada's components", self._start_components),
             ("the members Ready", self._join_members),
         ):
@@ -124,6 +125,9 @@ class ControlPlane:
     def _start_aggregated(self) -> None:
         self.processes.start("karmada-aggregated-apiserver", *command(self.layout, "karmada-aggregated-apiserver"))
         until("clusters are served", self.clusters_served)
+
+    def _start_controllers(self) -> None:
+        self.processes.start("karmada-kube-controller-manager", *controllers_of_karmada(self.layout))
 
     def _start_components(self) -> None:
         self._start_components_with(multiple_pod_templates=False)
