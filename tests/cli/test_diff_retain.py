@@ -136,3 +136,15 @@ def test_customization_answers_about_two_objects(run: Run, files: Path) -> None:
     assert run("interpret", "--customization", "script.yaml", *both, "--operation", "Retain").exit_code == 0
     refused = run("interpret", "--customization", "script.yaml", "-f", "web.yaml", "-f", "web.yaml")
     assert "-f is the object, here web.yaml, web.yaml: give one" in refused.stderr
+
+
+def test_path_that_no_api_server_changes_is_said(run: Run, files: Path) -> None:
+    karta = Path(__file__).parents[2] / "kartas/core/v1/Pod/karta.yaml"
+    (files / "pod.yaml").write_text(karta.read_text().replace("- immutable: .spec\n", "- .spec.nodeName\n"))
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c"}]}}
+    (files / "web.yaml").write_text(json.dumps(pod))
+
+    shown = run("diff", "--from", "pod.yaml", "--to", "Pod", "web.yaml")
+
+    assert ".spec cannot change in a Pod that exists; delete it in the member, or make a new one\n" in shown.stderr
+    assert "error" not in shown.stdout

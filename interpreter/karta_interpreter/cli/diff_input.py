@@ -18,7 +18,14 @@ from karta_interpreter.cli.render import full_name
 from karta_interpreter.cli.script_members import ADDED, MEMBER, other_value, read_members
 from karta_interpreter.definitions.karta import Definition, Retained
 from karta_interpreter.definitions.karta.schema import other_file
-from karta_interpreter.engine.operations import RETAIN_REPLICAS, Call, Operation, StatusItem, TargetComponent
+from karta_interpreter.engine.operations import (
+    RETAIN_REPLICAS,
+    Call,
+    Operation,
+    StatusItem,
+    TargetComponent,
+    unless_broken,
+)
 from karta_interpreter.engine.suites import find_suites, read_suite
 from karta_interpreter.languages.jq import Query
 
@@ -61,7 +68,7 @@ def _may_be_unset(value: JSON) -> bool:
 def _filled(member: Object, definitions: Iterable[Definition]) -> Object:
     """Return a member with a value wherever a definition keeps one, as far as there is an object for it."""
     for query, value in _kept(definitions):
-        for path in query.known_paths(member):
+        for path in unless_broken(query.known_paths, member) or ():
             if not path or get(member, path) is not None:
                 continue
             if isinstance(path[-1], str) and isinstance(get(member, path[:-1]), dict):

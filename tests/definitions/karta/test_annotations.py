@@ -127,6 +127,8 @@ def test_retain(orchestra: Raw, text: str, paths: list[str]) -> None:
         pytest.param("- {owned: .spec.a, while: .b}", "owned .spec.a, while .b", id="owned"),
         pytest.param("- {owned: .a // empty, while: .b}", "owned .a // empty, while .b", id="owned, dropped if absent"),
         pytest.param(".spec.a // empty", ".spec.a // empty", id="with nothing for absence"),
+        pytest.param("- immutable: .spec.a", "immutable .spec.a", id="immutable"),
+        pytest.param("- {changeable: .spec.a.b, if: .member.c}", "changeable .spec.a.b, if .member.c", id="changeable"),
     ],
 )
 def test_retain_by_rules(orchestra: Raw, findings_of: FindingsOf, text: str, told: str) -> None:
@@ -143,6 +145,9 @@ def test_retain_by_rules(orchestra: Raw, findings_of: FindingsOf, text: str, tol
             "- {unset: .spec.a, by: .name, if: .on}", {"by": ".spec.a[]", "condition": ".spec.a[]"}, id="elements"
         ),
         pytest.param("- {unset: .spec.a, if: .on}", {"condition": ".spec.a"}, id="condition, on the field"),
+        pytest.param(
+            "- {immutable: .spec.a, if: .member.b}", {"condition": "{template: ., member: .}"}, id="on both objects"
+        ),
     ],
 )
 def test_expressions_of_retain_rules_have_their_own_inputs(orchestra: Raw, text: str, inputs: dict[str, str]) -> None:

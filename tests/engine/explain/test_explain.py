@@ -334,3 +334,15 @@ def test_unreadable_status_is_not_blamed_on_annotation(define: Define) -> None:
     found = explain(define(), Call(Operation.INTERPRET_STATUS, obj))
 
     assert (found.results, found.facts) == (None, ())
+
+
+def test_immutable_path_is_one_fact_with_what_may_change_below(define: Define) -> None:
+    definition = define(annotations={"retain": "- immutable: .spec.parts\n- changeable: .spec.parts.size\n"})
+    desired, observed = (train(HOT) for _ in range(2))
+    desired["spec"]["parts"], observed["spec"]["parts"] = {"x": 1, "size": 2}, {"x": 3, "size": 1}
+
+    (fact,) = explain(definition, Call(Operation.RETAIN, desired, observed=observed)).facts
+
+    advice = "It cannot change in a Train that exists; delete it in the member, or make a new one"
+    assert (fact.answer, fact.value) == ("/retained/spec/parts/x", 3)
+    assert fact.note == f"rule immutable .spec.parts: the member's value. {advice}"

@@ -421,3 +421,64 @@ def test_elements_with_ids_are_matched_by_them_where_no_pods_are(define: Define)
     observed = obj(replicas=1, pools=[{"id": "a", "uid": 1}, {"id": "b", "uid": 2}])
     retained = retain(definition, obj(replicas=1, pools=[{"id": "b"}]), observed)
     assert retained["spec"]["pools"] == [{"id": "b", "uid": 2}]
+
+
+_TEMPLATE = "resourcetemplate.karmada.io/uid"
+_IMMUTABLE = "- immutable: .spec.parts\n- changeable: .spec.parts[].size\n"
+
+
+def _of_template(uid: str) -> dict[str, Any]:
+    return {"annotations": {_TEMPLATE: uid}}
+
+
+@rows(
+    ("ours", "theirs", "retained"),
+    [
+        pytest.param([{"name": "a", "x": 1}], [{"name": "a", "x": 2}], [{"name": "a", "x": 2}], id="another value"),
+        pytest.param([{"name": "a", "x": 1}], [{"name": "a"}], [{"name": "a"}], id="a value that a webhook took away"),
+        pytest.param([{"name": "a"}], [{"name": "b"}, {"name": "a"}], [{"name": "b"}, {"name": "a"}], id="an element"),
+        pytest.param([{"name": "a"}], None, None, id="all of it, which a webhook took away"),
+        pytest.param(None, [{"name": "a"}], [{"name": "a"}], id="all of it, which a webhook added"),
+        pytest.param(
+            [{"name": "a", "size": 2}],
+            [{"name": "b", "size": 7}, {"name": "a", "size": 1}],
+            [{"name": "b", "size": 7}, {"name": "a", "size": 2}],
+            id="a value that may change, of the element with its name",
+        ),
+        pytest.param(
+            [{"name": "a"}], [{"name": "a", "size": 1}], [{"name": "a"}], id="a changeable value that is gone"
+        ),
+    ],
+)
+def test_immutable_path_belongs_to_member_but_for_what_may_change(
+    define: Define, ours: Any, theirs: Any, retained: Any
+) -> None:
+    definition = define(root=ROOT, retain=_IMMUTABLE)
+    desired, observed = (obj(_of_template("1"), **({"parts": parts} if parts else {})) for parts in (ours, theirs))
+
+    assert retain(definition, desired, observed)["spec"].get("parts") == retained
+
+
+def test_immutable_path_of_another_template_is_refused_but_for_gaps(define: Define) -> None:
+    definition = define(root=ROOT, retain="- immutable: .spec.parts\n- changeable: .spec.parts.size\n")
+    desired = obj(_of_template("2"), parts={"x": 1, "size": 2})
+    observed = obj(_of_template("1"), parts={"x": 5, "y": 6, "size": 1})
+
+    assert retain(definition, desired, observed)["spec"]["parts"] == {"x": 1, "y": 6, "size": 2}
+
+
+@rows(("suspend", "size"), [pytest.param(True, 2, id="held"), pytest.param(False, 1, id="at work")])
+def test_changeable_path_has_template_value_while_condition_holds(define: Define, size: int, *, suspend: bool) -> None:
+    rules = (
+        "- immutable: .spec.parts\n- {changeable: .spec.parts.size, if: .member.status.held and .template.spec.grow}\n"
+    )
+    definition = define(root=ROOT, retain=rules)
+    observed = {**obj(parts={"size": 1}), "status": {"held": suspend}}
+
+    assert retain(definition, obj(grow=True, parts={"size": 2}), observed)["spec"]["parts"] == {"size": size}
+
+
+def test_changeable_path_of_broken_member_changes_nothing(define: Define) -> None:
+    definition = define(root=ROOT, retain=_IMMUTABLE)
+
+    assert retain(definition, obj(parts=[{"name": "a"}]), obj(parts="broken"))["spec"]["parts"] == "broken"

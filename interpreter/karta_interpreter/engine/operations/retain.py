@@ -186,9 +186,11 @@ def _exchanged(rule: Immutable, places: Correspondence, retained: Object, observ
     both, is_same = {"template": template, "member": observed}, get(template, _TEMPLATE) == get(observed, _TEMPLATE)
     if rule.condition and not truthy(unless_broken(rule.condition.first, both)):
         return retained
-    if rule.is_changeable:
+    shared: Iterable[tuple[Path, JSON]] = places.shared(rule.place, retained, drops=True)
+    if rule.is_changeable:  # what was kept of the member may be broken
         places = places.of_retained(retained, template)
-    for path, value in places.shared(rule.place, retained, drops=True):
+        shared = unless_broken(list, places.shared(rule.place, retained, drops=True)) or ()
+    for path, value in shared:
         kept = value if is_same else filled(get(retained, path), value)
         retained = remove(retained, path) if kept is None else set_value(retained, path, kept)
     return retained

@@ -442,7 +442,10 @@ local function exchange(pairing, find, applies, is_changeable, holds)
     from = {desired = pairing.desired, observed = ours, original = pairing.desired, is_right = true}
     from.instances = {ours = {}, taken = {}, ids = {}}
   end
-  local shared = with.lists and shared_places(from, find, nil, true, true) or shared_paths(from, find, nil, true, holds)
+  local read, last = shared_paths, holds
+  if with.lists then read, last = shared_places, true end
+  local shared = is_changeable and (unless_broken(read, from, find, nil, true, last) or {})
+    or read(from, find, nil, true, last)
   for _, field in ipairs(shared) do
     local kept = field.value
     if not is_same then kept = filled(value_at(pairing.desired, field.path), kept) end
