@@ -247,3 +247,11 @@ def test_suite_named_twice_is_updated_once(run: Callable[..., Result], suite: Pa
     ]
     summary = json.loads(run("test", "testdata/job.yaml", str(suite.absolute()), "-o", "json").stdout)["summary"]
     assert summary == {"cases": 3, "passed": 3, "failed": 0, "unreadable": 0}
+
+
+def test_statuses_of_members_beside_a_definition_are_no_definition(suite: Path, run: Callable[..., Result]) -> None:
+    (suite.parents[1] / "members.yaml").write_text("- {clusterName: north, status: {ready: 1}}\n")
+    (suite.parents[1] / "member.yaml").write_text("{clusterName: north, status: {ready: 1}}\n")
+    result = run("test", str(suite.parents[1]))
+    assert "a Karta is an object" not in result.stderr
+    assert "ERROR" not in result.stdout

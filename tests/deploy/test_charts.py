@@ -177,6 +177,8 @@ TYPOS = [
 """What the schema of a chart rejects, and its complaint; Helm prints all complaints at once."""
 BY_ISSUER = "certificate.mode=certManager,certificate.certManager.issuerRef.name=ours"
 CONTRADICTIONS = [
+    ("resources.limits.memory=100Mi", "resources.limits.memory is 100Mi, below the request of 192Mi"),
+    ("typesApi.resources.limits.cpu=10m", "typesApi.resources.limits.cpu is 10m, below the request of 50m"),
     ("server.healthPort=8443", "server.healthPort"),
     (f"{BY_ISSUER},certificate.certManager.duration=24h", "certificate.certManager.renewBefore"),
     ("server.extraArgs={--record=/records}", "/records"),
@@ -230,8 +232,9 @@ BY_SCHEMA = [
     ("karmada.kubeconfig.secret=", "/karmada/kubeconfig/secret"),
     ("typesApi.tokens.secret=tokens", "/typesApi/tokens/secret"),
     ("typesApi.enabled=true,typesApi.kubeconfig.secret=", "/typesApi/kubeconfig/secret"),
-    (r"kartas.inline.a\.txt=x", "invalid propertyName 'a.txt'"),
-    (r"overrides.inline.a\.lua=x", "invalid propertyName 'a.lua'"),
+    (r"kartas.inline.a\.txt=x", "/kartas/inline/a.txt"),
+    ("kartas.inline.a=x", "/kartas/inline/a"),
+    (r"overrides.inline.a\.lua=x", "/overrides/inline/a.lua"),
     (r"kartas.inline.a\.yaml.kind=Karta", "/kartas/inline/a.yaml"),
     (r"overrides.inline.a\.yaml=1", "/overrides/inline/a.yaml"),
     ("admission.enabled=true", "'admission'"),
@@ -240,6 +243,7 @@ BY_SCHEMA = [
 
 
 WORKING = [
+    "resources.requests.memory=1Gi,resources.limits.memory=1024Mi,resources.limits.cpu=0.5",
     "server.extraArgs={--log-level=debug,--connection-age=30,--host=::,--no-cluster,--webhook-timeout=5,--kinds=Job}",
     "server.extraArgs={--register,--service=a/b,--registration-name=x},registration.enabled=false",
     "server.extraArgs={--cluster,--kubeconfig=/injected/k},karmada.cluster=false,registration.enabled=false",

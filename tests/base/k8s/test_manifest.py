@@ -120,8 +120,12 @@ def test_yaml(text: str, expected: JSON) -> None:
         pytest.param("a: [1, 2", (2, 1), "did not find expected ',' or ']'", id="an open bracket"),
         pytest.param("a: 'x", (1, 4), "a quoted scalar: found unexpected end of stream", id="an open quote"),
         pytest.param(
-            "# b\n  a: 1\nb: 2", (3, 1), "did not find expected <document start>", id="the first key is deeper"
+            "# b\n  a: 1\nb: 2",
+            (3, 1),
+            "ends above this line: the first line is indented, and this one is not",
+            id="the first key is deeper",
         ),
+        pytest.param("{a: 1}\nb: 2", (2, 1), "ends above this line: before it --- is missing", id="two documents"),
         pytest.param("a: 1\n b: 2", (2, 3), "mapping values are not allowed", id="a key that is deeper"),
         pytest.param("a:\n    b: 1\n  c: 2", (3, 3), "did not find expected key", id="a key between two levels"),
         pytest.param("a:\n  - b: 1\n  c: 2", (3, 3), "did not find expected '-' indicator", id="a lost list"),

@@ -252,3 +252,11 @@ async def test_requests_without_user_have_a_bounded_number_of_lines(monkeypatch:
         for _ in range(3):
             await client.get(TYPES)
         assert [line["who"] for line in lines[101:]] == ["unknown"]
+
+
+def test_misspelt_field_of_a_filter_is_named_with_the_fields() -> None:
+    with pytest.raises(ApiError) as raised:
+        ListQuery.of([("filterBy", "nmae==x")], Choices.of(["Train"], ["low=40"]))
+    (problem,) = raised.value.problem.errors or []
+    assert problem.detail == 'there is no field "nmae": did you mean name?'
+    assert "fields are name, group, categoryId, priorityId, source" in (problem.hint or "")

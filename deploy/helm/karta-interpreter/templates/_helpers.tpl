@@ -377,3 +377,24 @@ labels:
 {{- fail (printf "calls are to be recorded in %s, where extraVolumeMounts mounts no volume: pods cannot write elsewhere" $folder) -}}
 {{- end -}}
 {{- end -}}
+
+{{/* Arguments: a value with requests and limits, and its name. The API server refuses pods with a limit below the request. */}}
+{{- define "karta-interpreter.checkResources" -}}
+{{- $units := dict "" 1 "m" 0.001 "k" 1000 "M" 1000000 "G" 1000000000 "T" 1000000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
+{{- $resources := first . -}}
+{{- range $name, $request := $resources.requests -}}
+{{- if hasKey ($resources.limits | default dict) $name -}}
+{{- $amounts := list -}}
+{{- range $amount := list $request (get $resources.limits $name) -}}
+{{- $number := regexFind "^[0-9.]+" (toString $amount) -}}
+{{- $unit := trimPrefix $number (toString $amount) -}}
+{{- if and $number (hasKey $units $unit) -}}
+{{- $amounts = append $amounts (mulf ($number | float64) (get $units $unit | float64)) -}}
+{{- end -}}
+{{- end -}}
+{{- if and (eq (len $amounts) 2) (lt (last $amounts) (first $amounts)) -}}
+{{- fail (printf "%s.limits.%s is %v, below the request of %v" (last $) $name (get $resources.limits $name) $request) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

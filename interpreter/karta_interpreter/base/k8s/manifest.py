@@ -35,6 +35,8 @@ _BYTE_ORDER_MARK = "\ufeff"
 # PyYAML may have been built without libyaml, which is many times as fast.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|[^\s,:\[\]{}"]+')
+# Text whose first line of a document is indented, after comments and marks.
+_INDENTED = re.compile(r"(?:(?:#[^\n]*|---[^\n]*|[ \t]*)\n)* +[^ #\n]")
 _LIKE_JSON = re.compile(r'\s*[\[{][\[{\s]*["\]}]')
 
 
@@ -376,7 +378,11 @@ def _mistake(err: yaml.MarkedYAMLError, text: str) -> ManifestError:
     mark = err.problem_mark or yaml.Mark("", 0, -1, -1, "", 0)
     if err.context_mark and (err.context or "").startswith("while scanning"):
         mark = err.context_mark  # where the text begins that does not end
-    return _error(": ".join(filter(None, (err.context, err.problem))), _place(mark.line, mark.column))
+    problem = err.problem
+    if problem and "<document start>" in problem:
+        why = "the first line is indented, and this one is not" if _INDENTED.match(text) else "before it --- is missing"
+        problem = f"the document ends above this line: {why}"
+    return _error(": ".join(filter(None, (err.context, problem))), _place(mark.line, mark.column))
 
 
 def _place_at(text: str, offset: int) -> Mark:

@@ -37,6 +37,7 @@ OTHER_FILES: Final = {
     "CustomResourceDefinition": "a CustomResourceDefinition, not a Karta: "
     "it is given {crd}, and `create karta --crd FILE` drafts a Karta from it",
     "operation": "a case of a suite: {suite}",
+    "clusterName": "the status of a member: interpret takes it with --status-file",
     "format": "a file of the folder that `verify --save` wrote: `verify FOLDER` reads it",
 }
 _EXPECTED = {
@@ -56,6 +57,8 @@ def read_karta(value: JSON) -> tuple[KartaResource | None, list[Finding]]:
     Reads Kartas of version v1alpha1 of any API group, `optimization.nvidia.com/v1alpha1` ResourceInterface, and a bare
     ``{spec: ...}`` without apiVersion and kind. The Karta is None if there is an error.
     """
+    if isinstance(value, list) and value and all(isinstance(item, dict) and "clusterName" in item for item in value):
+        return None, [error("not-a-karta", (), *_other_object(value[0]))]
     if not isinstance(value, dict):
         return None, [error("schema", (), f"a Karta is an object, not {type_name(value)}", "give the text of its file")]
     type_meta = (value.get("apiVersion"), value.get("kind"))

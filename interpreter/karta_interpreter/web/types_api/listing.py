@@ -176,10 +176,14 @@ def _tests(text: str, known: Mapping[str, Mapping[str, object]], errors: list[Pr
     for condition in text.split(","):
         match = re.fullmatch(_CONDITION, condition)
         if match is None:
+            detail = f'"{condition[:100]}" is not a condition: write FIELD OPERATOR VALUE, as name==RayCluster'
+            named = re.match(rf"(\w{{1,100}})({_OPERATOR})", condition)
+            if named and named[1] not in FIELDS:
+                detail = f'there is no field "{named[1]}": {did_you_mean(named[1], FIELDS)}'
             errors.append(
                 ProblemError(
                     parameter="filterBy",
-                    detail=f'"{condition[:100]}" is not a condition: write FIELD OPERATOR VALUE, as name==RayCluster',
+                    detail=detail,
                     hint=f"without spaces or quotes; fields are {', '.join(FIELDS)}; operators {' '.join(OPERATORS)}; "
                     "values have letters, digits, - and .; a comma joins conditions",
                 )

@@ -307,6 +307,9 @@ def test_conditions_without_a_status(name: str | None, findings: list[str]) -> N
     assert all(text in each for each, text in zip(found, findings, strict=True))
 
 
+_OF_DRIVER = {"type": "object", "properties": {"id": {"type": "string"}, "n": {"type": "integer"}}}
+
+
 @rows(
     ("status", "annotations", "rules"),
     [
@@ -320,6 +323,14 @@ def test_conditions_without_a_status(name: str | None, findings: list[str]) -> N
         pytest.param({"driver": {"type": "object"}}, {"operations": "InterpretHealth"}, [], id="not aggregated"),
         pytest.param({"driver": {"type": "string"}}, {"required-status": ".status.driver: 1"}, ["crd-wrong-type"],
                      id="a value of another type"),
+        pytest.param(
+            {"driver": {**_OF_DRIVER, "required": ["id"]}},
+            {"required-status": '.status.driver: {"id": ""}'}, [], id="within an object that is given whole",
+        ),
+        pytest.param(
+            {"driver": {**_OF_DRIVER, "required": ["id"]}},
+            {"required-status": ".status.driver: {}"}, ["crd-required-status"], id="within an object without it",
+        ),
         pytest.param({"driver": {"type": "array"}}, {}, [], id="lists and numbers are always there"),
     ],
 )  # fmt: skip

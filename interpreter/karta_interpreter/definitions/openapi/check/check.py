@@ -13,7 +13,7 @@ from msgspec import structs
 
 from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.base.findings import PLACES, Finding, Severity, Span, did_you_mean, error, warning
-from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, Object, Path
+from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, Object, Path, get
 from karta_interpreter.base.karmada import COUNTING_OPERATIONS, Operation
 from karta_interpreter.definitions.karta import (
     MATCHING_ORDER,
@@ -305,7 +305,11 @@ class _Checked:
             is_ruled = any(steps[:end] in annotations.aggregate for end in range(2, len(steps) + 1))
             # A required field of the status itself disappears with the last cluster, whatever its rule is.
             is_decided = is_ruled and len(steps) > _OF_STATUS
-            if not is_decided and steps not in annotations.required_status:
+            given = annotations.required_status.items()
+            is_given = any(
+                steps[: len(whole)] == whole and get(least, steps[len(whole) :]) is not None for whole, least in given
+            )
+            if not is_decided and not is_given:
                 field = field_path.jq
                 message = f"the CRD requires {field}, and an aggregated status may lack it"
                 advice = f"add `{field}: {json.dumps(value)}` to the annotation required-status"
