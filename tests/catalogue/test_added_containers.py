@@ -1,8 +1,8 @@
 """What an operator adds to pods requests the same in all definitions whose pods get it."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final
 
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.definition import Definition
@@ -36,6 +36,86 @@ def test_containers_that_an_operator_adds_are_equal_in_all_definitions() -> None
             forms.setdefault(match[1], {})[_amounts(entry.text, match.start())] = str(entry.folder)
     assert {name: list(texts.values()) for name, texts in forms.items() if len(texts) > 1} == {}
     assert len(forms) == len(("queue-proxy", "storage-initializer", "modelcar", "agent"))
+
+
+_NO_ORDER: Final = "containers only, and containers run at the same time: "
+_IN_FRONT: Final = (
+    "configureTLS in ray-operator/controllers/ray/common/pod.go of KubeRay 1.7: the wait for a certificate"
+)
+_RAY: Final = {
+    "firstInitContainers": _IN_FRONT,
+    "initContainers": "DefaultWorkerPodTemplate there appends the wait for the head",
+}
+_VIRTUAL_MACHINE: Final = {
+    "containers": _NO_ORDER + "overhead and volumes of virt-launcher",
+    "initContainers": "pkg/virt-controller/services/template.go of KubeVirt: the log of the console is the first, "
+    "and a guest has no init containers of its own",
+}
+_PLACES: Final[Mapping[str, Mapping[str, str]]] = {
+    "VirtualMachine": _VIRTUAL_MACHINE,
+    "VirtualMachineInstance": _VIRTUAL_MACHINE,
+    "VirtualMachineInstanceReplicaSet": _VIRTUAL_MACHINE,
+    "InferenceService": {
+        "containers": _NO_ORDER + "agent_injector.go of KServe, and the queue-proxy of Knative",
+        "initContainers": "storage_initializer_injector.go in pkg/webhook/admission/pod of KServe 0.20 appends",
+    },
+    "LLMInferenceService": {
+        "containers": _NO_ORDER + "workload_storage.go in pkg/controller/v1alpha2/llmisvc of KServe 0.20",
+        "initContainers": "workload_storage.go there appends, after the routing sidecar of the template",
+    },
+    "CronWorkflow": {
+        "containers": _NO_ORDER + "a container set of one template",
+        "initContainers": "a template is a pod of its own (createWorkflowPod of Argo Workflows): no order among them",
+    },
+    "Workflow": {
+        "containers": _NO_ORDER + "a container set of one template",
+        "initContainers": "a template is a pod of its own (createWorkflowPod of Argo Workflows): no order among them",
+    },
+    "NIMService": {"containers": _NO_ORDER + "the queue-proxy of Knative"},
+    "StormService": {"containers": _NO_ORDER + "aibrix-runtime, which the webhook of AIBrix 0.7 puts in front"},
+    "RayClusterFleet": {
+        "containers": _NO_ORDER + "autoscaler",
+        "initContainers": "DefaultWorkerPodTemplate of KubeRay appends the wait for the head",
+    },
+    "NodeSet": {
+        "containers": _NO_ORDER + "slurmd",
+        "firstInitContainers": "BuildPodTemplate in internal/builder/common/pod_template.go of Slurm Operator 1.2: "
+        "MergeList of the operator's and of the template's",
+    },
+    # The definition puts the wait of workers behind their template itself, in podTemplateSpecPath.
+    "AppWrapper": {"containers": _NO_ORDER + "the collector of Ray's history", "firstInitContainers": _IN_FRONT},
+    "PipelineRun": {"initContainers": "a task is a pod of its own (pkg/pod/pod.go of Tekton): no order among them"},
+    "TaskRun": {"containers": _NO_ORDER + "the steps are containers, and the template has none"},
+    "RayCluster": {"containers": _NO_ORDER + "autoscaler and collector", **_RAY},
+    "RayCronJob": {"containers": _NO_ORDER + "submitter, autoscaler and collector", **_RAY},
+    "RayJob": {"containers": _NO_ORDER + "submitter, autoscaler and collector", **_RAY},
+    "RayService": {"containers": _NO_ORDER + "autoscaler and collector", **_RAY},
+    "Elasticsearch": {
+        "firstInitContainers": "WithInitContainers in pkg/controller/common/defaults of ECK 3.5 prepends",
+    },
+    "MPIJob": {
+        "initContainers": "newLauncher in pkg/controller.v1/mpi/mpijob_controller.go of Training Operator 1.9 appends"
+    },
+    "PyTorchJob": {"initContainers": "setInitContainer in pkg/controller.v1/pytorch of Training Operator 1.9 appends"},
+    "Experiment": {
+        "containers": _NO_ORDER + "the collector of metrics (inject_webhook.go of Katib)",
+        "initContainers": "those of the MPIJob or the PyTorchJob of a trial, appended",
+    },
+}
+"""Where the operator of each kind puts the containers that it adds, by its source."""
+
+
+def test_lists_of_added_containers_have_their_order_from_the_operator() -> None:
+    lists: dict[str, set[str]] = {}
+    for entry in entries():
+        if not entry.definition or not entry.definition.annotations.added_containers:
+            continue
+        given = lists.setdefault(entry.definition.gvk.kind, set())
+        for obj in entry.objects:
+            for added in knowing(entry.definition, obj).annotations.added_containers:
+                given.update(name for value in added.query.evaluate(obj) for name in value or ())
+
+    assert lists == {kind: set(places) for kind, places in _PLACES.items()}
 
 
 _AROUND: Sequence[tuple[str, Collection[str], Callable[[Object], Object]]] = (

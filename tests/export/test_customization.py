@@ -425,6 +425,12 @@ _EACH = ".spec.replicatedJobs[] | if .proxy then {containers: [.proxy]} else nul
         pytest.param(_EACH, True, id="one for each"),
         pytest.param("{containers: [.spec.replicatedJobs[0].proxy]}", True, id="one for all"),
         pytest.param("{containers: .spec.replicatedJobs[].sidecars}", True, id="one for each, in an object"),
+        pytest.param(
+            '{firstInitContainers: [.spec.replicatedJobs[0].proxy + {restartPolicy: "Always"}], initContainers: '
+            "[.spec.replicatedJobs[2].proxy]}",
+            True,
+            id="before and after those of the template",
+        ),
         pytest.param(".spec.nothing[] | {containers: [.]}", True, id="none"),
         pytest.param(".spec.replicatedJobs[] | select(.proxy) | {containers: [.proxy]}", False, id="not for each"),
     ],
@@ -436,7 +442,8 @@ def test_script_adds_containers_to_instances(
     path = ("metadata", "annotations", "karta-interpreter.io/added-containers")
     definition = load_definition(edit.set_value(jobset.manifest, path, f"replicatedjob: '{expression}'"))
     script = Script(operation, script_of(definition, operation), "jobset")
-    template = {"spec": {"template": {"spec": {"containers": [{"name": "main"}]}}}}
+    wait = {"name": "wait", "resources": {"requests": {"cpu": "2"}}}
+    template = {"spec": {"template": {"spec": {"initContainers": [wait], "containers": [{"name": "main"}]}}}}
     jobs: list[Any] = [{"name": name, "replicas": 2, "template": template} for name in ("hot", "cold", "warm")]
     for job, cpu in ((jobs[0], "3"), (jobs[2], "1")):
         requests = {"requests": {"cpu": cpu}}

@@ -40,6 +40,12 @@ def playing(**spec: JSON) -> Raw:
             {"containers": [VIOLIN, PROXY]}, id="all instances of the component get it, and no other component"),
         pytest.param("conductor: '{initContainers: [.spec.extra]}'", {"initContainers": [WAIT, PROXY]},
             {"containers": [VIOLIN]}, id="added to those of a bare pod spec, after its own"),
+        pytest.param("conductor: '{firstInitContainers: [.spec.extra]}'", {"initContainers": [PROXY, WAIT]},
+            {"containers": [VIOLIN]}, id="before its own init containers"),
+        pytest.param("conductor: '{initContainers: [{name: \"last\"}], firstInitContainers: [.spec.extra]}'",
+            {"initContainers": [PROXY, WAIT, {"name": "last"}]}, {"containers": [VIOLIN]}, id="on both sides of them"),
+        pytest.param("section: '{firstInitContainers: [.spec.extra]}'", {"initContainers": [WAIT]},
+            {"containers": [VIOLIN], "initContainers": [PROXY]}, id="first where there were none"),
         pytest.param("conductor: '{containers: [.spec.extra]}'", {"initContainers": [WAIT], "containers": [PROXY]},
             {"containers": [VIOLIN]}, id="where there were none"),
         pytest.param("{conductor: '.spec.nothing', section: '.spec | select(.extra == null) | {containers: [{}]}'}",
@@ -48,7 +54,7 @@ def playing(**spec: JSON) -> Raw:
             {"containers": [VIOLIN]}, id="and so is a list that is null or empty"),
     ],
 )  # fmt: skip
-def test_added_containers_come_after_those_of_the_template(
+def test_added_containers_come_where_the_annotation_puts_them(
     orchestra: Raw, text: str, conductor: JSON, section: JSON
 ) -> None:
     definition, obj = adding(orchestra, text), playing(extra=PROXY)

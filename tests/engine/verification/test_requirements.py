@@ -86,6 +86,32 @@ def test_line_of_added_containers_makes_the_answer_right() -> None:
     assert [each.verdict for each in judged(Question.REQUIREMENTS, shown, repaired)] == [OK]
 
 
+@rows(
+    ("before", "after"),
+    [
+        pytest.param(["logfile"], [], id="before those of the template"),
+        pytest.param([], ["wait"], id="after them"),
+        pytest.param(["logfile"], ["wait"], id="on both sides"),
+    ],
+)
+def test_lines_of_added_init_containers_keep_their_order(before: list[str], after: list[str]) -> None:
+    sidecars = [container(name, "20") | {"restartPolicy": "Always"} for name in ("logfile", "wait")]
+    own = container("own", "10")
+    added = {each["name"]: each for each in sidecars}
+    listed = [*(added[name] for name in before), own, *(added[name] for name in after)]
+
+    def with_init(obj: Thing) -> None:
+        obj["spec"]["template"]["spec"]["initContainers"] = [own]
+
+    pods = [pod(number, container(), initContainers=listed) for number in (1, 2)]
+    found = judged(Question.REQUIREMENTS, evidence(deployment(change=with_init), *pods))
+
+    assert [each.fix.split("[")[0] for each in found] == [
+        *(["deployment: '{firstInitContainers: "] * len(before)),
+        *(["deployment: '{initContainers: "] * len(after)),
+    ]
+
+
 def test_container_of_a_looked_up_template_is_not_one_that_others_add() -> None:
     spec = {"podTemplate": {"spec": {"containers": [container(), container("proxy")]}}}
     template = workload("extensions.agents.x-k8s.io/v1beta1", "SandboxTemplate", spec, name="a")

@@ -32,6 +32,7 @@ from karta_interpreter.base.k8s.projection import MOST_VALUES, UNREAD, Projectio
 from karta_interpreter.base.k8s.quantity import QUANTITY, Quantity, parse_duration
 from karta_interpreter.base.k8s.request_path import request_path
 from karta_interpreter.base.k8s.requirements import (
+    ADDED_LISTS,
     CONTAINER_LISTS,
     REQUIREMENTS_READ,
     Counting,
@@ -58,6 +59,7 @@ from karta_interpreter.base.k8s.values import (
 )
 
 __all__ = [
+    "ADDED_LISTS",
     "COMPUTE_DOMAIN",
     "CONTAINER_LISTS",
     "CORE_KINDS",

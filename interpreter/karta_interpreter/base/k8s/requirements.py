@@ -19,6 +19,10 @@ from karta_interpreter.base.k8s.quantity import Quantity
 from karta_interpreter.base.k8s.values import JSON, Object, Path, field_path, remembered
 
 CONTAINER_LISTS: Final = ("initContainers", "containers")  # whose requests count
+# The lists of containers that an operator adds, with the list of the pod that each extends: the first one at its front.
+ADDED_LISTS: Final = MappingProxyType(
+    {"firstInitContainers": "initContainers", "initContainers": "initContainers", "containers": "containers"}
+)
 _NATIVE = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
 _IN_BINARY = frozenset({"memory", "ephemeral-storage"})
 # `IsExtendedResourceName`: with the prefix `requests.` of quotas it has to be a qualified name, so 9 of 253 are gone.

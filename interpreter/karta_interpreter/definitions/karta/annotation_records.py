@@ -283,11 +283,13 @@ ANNOTATIONS: Final = (
         name="added-containers",
         schema=_mapping_to(_JQ),
         form=(
-            "a YAML mapping of components to jq that gives `{containers: […], initContainers: […]}` or nothing, "
+            "a YAML mapping of components to jq that gives `{containers: […], initContainers: […], "
+            "firstInitContainers: […]}` or nothing, "
             "[once for all instances or once for each](#containers-that-an-operator-adds)"
         ),
         description=(
             "containers that the operator adds to the component's pods. They count in requests and dependencies. "
+            "`firstInitContainers` start before those of the template, others after them. "
             "Changes of pods are still written to the template"
         ),
         example="worker: '{containers: [.spec.proxy | select(.)]}'\n",

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Final
 
 from karta_interpreter.base.errors import QueryError
-from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, Object, field_path, type_name
+from karta_interpreter.base.k8s import ADDED_LISTS, JSON, Object, field_path, type_name
 from karta_interpreter.definitions.karta import (
     AddedContainers,
     ComponentRules,
@@ -104,7 +104,7 @@ def read_pods(component: ComponentRules, field: str, query: Query, obj: Object, 
 def with_added(
     definition: Definition, component: ComponentRules, obj: Object, templates: Sequence[Object | None]
 ) -> Sequence[Object | None]:
-    """Return the pod templates with the operator's added containers at the end. Raises InterpretationError."""
+    """Return the pod templates with the operator's added containers. Raises InterpretationError."""
     for added in definition.annotations.added_containers:
         if added.component == component.name:
             return _with_containers(added, component, obj, templates)
@@ -121,10 +121,10 @@ def _with_containers(
     for value in outputs:
         lists.append({})
         for field, containers in (value or {}).items():
-            if field not in CONTAINER_LISTS or type(containers) not in (list, type(None)):
+            if field not in ADDED_LISTS or type(containers) not in (list, type(None)):
                 raise added.query.unusable(
                     f"gives {field} as {type_name(containers)}; "
-                    f"there are the lists {' and '.join(CONTAINER_LISTS)}, each written [{{…}}]"
+                    f"there are the lists {', '.join(ADDED_LISTS)}, each written [{{…}}]"
                 )
             if containers:
                 lists[-1][field] = ungrouped(field, containers)
@@ -134,10 +134,12 @@ def _with_containers(
 
 def _extended(template: Object, lists: Mapping[str, list[JSON]]) -> Object:
     spec = {**template["spec"]}
-    for field, added in lists.items():
+    for name, added in lists.items():
+        field = ADDED_LISTS[name]
         containers = spec.get(field)
         if containers is None or type(containers) is list:  # other values are reported by the reader of containers
-            spec[field] = [*containers, *added] if containers else added
+            own = containers or []
+            spec[field] = [*own, *added] if name == field else [*added, *own]
     return {**template, "spec": spec}
 
 

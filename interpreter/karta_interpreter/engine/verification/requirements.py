@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
 from typing import Final
 
@@ -26,6 +26,8 @@ from karta_interpreter.engine.verification.members import MemberGroup, Members
 _ADDED_CONTAINERS: Final = "metadata.annotations.karta-interpreter.io/added-containers"
 # The annotation ``kubernetes.io/limit-ranger`` (``plugin/pkg/admission/limitranger``).
 _LIMIT_RANGE: Final = re.compile(r"([^;:]+) (request|limit) for (?:init )?container ([^;]+)")
+
+_Container = tuple[str, str]  # its list and its name
 
 _requests = partial(pod_requirements, counting=Counting.SCHEDULER)
 _differs = partial(Judgement, Question.REQUIREMENTS, Verdict.DIFFERS)
@@ -104,7 +106,7 @@ def _causes(
     texts = [query.text for leaf in definition.leaves if leaf.name == component for query in leaf.pod_queries.values()]
     different = [key for key in sorted(ours.keys() | theirs.keys()) if ours.get(key, {}) != theirs.get(key, {})]
     for key in different:
-        answered, requested, (kind, name) = ours.get(key), theirs.get(key), key
+        answered, requested, name = ours.get(key), theirs.get(key), key[1]
         what = f"container {name}" if name else "a container without a name"
         is_ours = any(f'"{name}"' in text for text in texts) or name in evidence.container_names
         if answered is None and not is_ours:
@@ -116,7 +118,7 @@ def _causes(
                 f"{what}, {_amounts_text(requested)}, added by {by}, is not counted",
                 "",
                 _ADDED_CONTAINERS,
-                f"{component}: '{{{kind}: [{container}]}}'",
+                f"{component}: '{{{_list_of(key, ours, theirs)}: [{container}]}}'",
             )
         elif answered is None:
             yield _differs(f"{what}, {_amounts_text(requested)}, is not counted", "", whole)
@@ -134,15 +136,22 @@ def _causes(
         yield _differs("the pod as a whole requests other resources than its template", "", whole)
 
 
+def _list_of(key: _Container, ours: Mapping[_Container, object], theirs: Iterable[_Container]) -> str:
+    """Return the list of ``added-containers`` for a container of a pod, which may stand before the template's own."""
+    kind, _ = key
+    listed = [each for each in theirs if each == key or (each in ours and each[0] == kind)]
+    return "firstInitContainers" if kind == "initContainers" and listed.index(key) < len(listed) - 1 else kind
+
+
 def _added_or(definition: Definition, component: str, name: str, field: str) -> str:
     """Return the field that gives a container: the annotation if only that names it."""
     additions = (added for added in definition.annotations.added_containers if added.component == component)
     return _ADDED_CONTAINERS if any(f'"{name}"' in added.query.text for added in additions) else field
 
 
-def _containers(template: Object) -> dict[tuple[str, str], dict[str, str]]:
+def _containers(template: Object) -> dict[_Container, dict[str, str]]:
     """Return the requests of each container, by its list and its name."""
-    requested: dict[tuple[str, str], dict[str, str]] = {}
+    requested: dict[_Container, dict[str, str]] = {}
     for kind in CONTAINER_LISTS:
         for container in objects_in(get(template, ("spec", kind))):
             resources = container.get("resources") or {}

@@ -104,15 +104,18 @@ local function with_members(containers, levels)
   return whole
 end
 
--- The pod spec with the containers that the operator adds at the end.
+-- The pod spec with the containers that the operator adds: firstInitContainers at the front, others at the end.
 local function with_added(component, spec, lists)
   if not check_object(component, lists) then return spec end
   local whole = merged_fields(spec, {})
-  for field, containers in pairs(lists) do
-    if field ~= "containers" and field ~= "initContainers" then error(component .. ": cannot add " .. field, 0) end
-    if containers[1] == nil and next(containers) ~= nil then error(component .. ": " .. field .. " must be a list", 0) end
-    local own = spec[field] -- what is not a list is rejected where containers are read
-    if own == nil or is_list(own) then whole[field] = joined(own or {}, with_members(containers, 2)) end
+  for name, containers in pairs(lists) do
+    local first = name == "firstInitContainers"
+    local field = first and "initContainers" or name
+    if field ~= "containers" and field ~= "initContainers" then error(component .. ": cannot add " .. name, 0) end
+    if containers[1] == nil and next(containers) ~= nil then error(component .. ": " .. name .. " must be a list", 0) end
+    local own, more = whole[field], with_members(containers, 2) -- what is not a list is rejected by its reader
+    if own == nil then own = {} end
+    if is_list(own) then whole[field] = first and joined(more, own) or joined(own, more) end
   end
   return whole
 end

@@ -403,6 +403,7 @@ def test_right_definition_has_no_finding_without_crd(changes: dict[str, object])
     [
         ('{containers: {name: "bell"}}', ["containers is an object in this kind, not a list"]),
         ('.spec | {initContainers: "bell"}', ["initContainers is a string in this kind, not a list"]),
+        ('{firstInitContainers: {name: "bell"}}', ["firstInitContainers is an object in this kind, not a list"]),
         ('{containers: [{name: "bell"}], initContainers: null}', []),
         ("{containers: .spec.more}", []),
         ('{containers: (if .spec.bell then [{name: "bell"}] else {} end)}', []),

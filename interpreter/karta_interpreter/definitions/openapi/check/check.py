@@ -13,7 +13,7 @@ from msgspec import structs
 
 from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.base.findings import PLACES, Finding, Severity, Span, did_you_mean, error, warning
-from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, Object, Path, get
+from karta_interpreter.base.k8s import ADDED_LISTS, JSON, Object, Path, get
 from karta_interpreter.base.karmada import COUNTING_OPERATIONS, Operation
 from karta_interpreter.definitions.karta import (
     MATCHING_ORDER,
@@ -272,7 +272,7 @@ class _Checked:
             if not inputs:
                 continue
             shapes = self.expression(annotation_path(query.annotation), query.text, expected, inputs)
-            for name in CONTAINER_LISTS if query.annotation == "added-containers" else ():
+            for name in ADDED_LISTS if query.annotation == "added-containers" else ():
                 lists = list[Shape]()
                 for shape in shapes:
                     if "object" in shape.types:

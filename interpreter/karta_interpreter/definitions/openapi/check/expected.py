@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from karta_interpreter.base.k8s import ADDED_LISTS
 from karta_interpreter.definitions.openapi.check.shape import Shape
 
 Expected = tuple[str, Callable[[Shape], bool]]
@@ -30,9 +31,7 @@ LIST: Final = of("a list", "array")
 BOOLEAN: Final = of("a boolean", "boolean")
 CONTAINERS: Final[Expected] = (
     "{containers: […], initContainers: […]}",
-    lambda shape: (
-        "object" in shape.types and (not shape.fields or not {"containers", "initContainers"}.isdisjoint(shape.fields))
-    ),
+    lambda shape: "object" in shape.types and (not shape.fields or not ADDED_LISTS.keys().isdisjoint(shape.fields)),
 )
 PART_OF_TEMPLATE: Final[Expected] = (
     "a pod template, with spec",
