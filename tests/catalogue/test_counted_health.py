@@ -13,24 +13,21 @@ from karta_interpreter.base.k8s import JSON, Object, Path, get, set_value
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.status_rules import Status
 from karta_interpreter.engine.evaluation.status import match_with_rest
-from karta_interpreter.engine.operations import Call, Operation, interpret
+from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.engine.suites.suite import Case
-from tests.catalogue.entries import Entry, applies, of_all_kinds
+from tests.catalogue.entries import answers, applies, of_all_kinds
 from tests.catalogue.knowledge import knowing
 from tests.catalogue.tables import moments_of
 
 _READY = re.compile(r"(?i)^((updated)?(ready|available)\w*(replicas|instances|nodes)|numberAvailable)$")
 _ALWAYS_THERE = {"NIMService", "Notebook"}  # nimservice_types.go 203, notebook_types.go: without omitempty
+_NESTED_GENERATIONS = {"Sandbox", "Milvus"}  # of conditions and Deployments: no member's generation is the template's
 _OF_THE_WHOLE = {"Elasticsearch", "Notebook"}  # a word beside the counters says that they serve: health, containerState
 _SETTLED = {Status.COMPLETED, Status.FAILED, Status.SUSPENDED}
 
 
-def _answers(entry: Entry) -> bool:
-    return entry.definition is not None and entry.definition.answers(Operation.INTERPRET_HEALTH)
-
-
 @of_all_kinds
-@applies(_answers)
+@applies(answers(Operation.INTERPRET_HEALTH))
 def test_fewer_ready_pods_never_make_an_object_healthy(definition: Definition, cases: Sequence[Case]) -> None:
     """What has ended or rests has none, which is as it should be."""
     healed = []
@@ -46,7 +43,7 @@ def test_fewer_ready_pods_never_make_an_object_healthy(definition: Definition, c
 
 
 @of_all_kinds
-@applies(_answers)
+@applies(answers(Operation.INTERPRET_HEALTH))
 def test_left_out_counter_of_ready_pods_is_none(definition: Definition, cases: Sequence[Case]) -> None:
     """Go leaves out a 0 where the API says `omitempty`. Without a counter that is always there, an error is right."""
     if definition.gvk.kind in _ALWAYS_THERE:
@@ -61,7 +58,7 @@ def test_left_out_counter_of_ready_pods_is_none(definition: Definition, cases: S
 
 
 @of_all_kinds
-@applies(_answers)
+@applies(answers(Operation.INTERPRET_HEALTH))
 def test_unknown_words_leave_the_answer_to_the_counters(definition: Definition, cases: Sequence[Case]) -> None:
     """What is healthy by words has no ready pods then. Where there are no counters, an error moves nothing."""
     wrong = []
@@ -78,12 +75,30 @@ def test_unknown_words_leave_the_answer_to_the_counters(definition: Definition, 
 
 
 @of_all_kinds
-@applies(_answers)
+@applies(answers(Operation.INTERPRET_HEALTH))
 def test_health_of_an_object_is_that_of_its_interpreted_status(definition: Definition, cases: Sequence[Case]) -> None:
     different = []
     for obj in _objects(definition, cases):
         status = interpret(definition, Call(Operation.INTERPRET_STATUS, obj))["status"]
         if _health(definition, {**obj, "status": status}) != _health(definition, obj):
+            different.append(obj)
+    assert different == []
+
+
+@of_all_kinds
+@applies(answers(Operation.INTERPRET_HEALTH, Operation.AGGREGATE_STATUS))
+def test_health_of_a_template_is_that_of_its_only_member(definition: Definition, cases: Sequence[Case]) -> None:
+    """The template has the status of the last report. GitOps tools read it."""
+    if definition.gvk.kind in _NESTED_GENERATIONS:
+        return
+    different = []
+    for obj in _objects(definition, cases):
+        if not obj.get("status"):
+            continue
+        known = knowing(definition, obj)
+        status = interpret(known, Call(Operation.INTERPRET_STATUS, obj))["status"]
+        merged = Call(Operation.AGGREGATE_STATUS, obj, items=(StatusItem("member1", status),))
+        if _health(definition, interpret(known, merged)["aggregatedStatus"]) != _health(definition, obj):
             different.append(obj)
     assert different == []
 

@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -5,9 +6,12 @@ import pytest
 from lupa import lua52
 
 from karta_interpreter.base.errors import ExportError
+from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.export.argocd_health import argocd_health
+from tests.catalogue.entries import entries
+from tests.catalogue.tables import moments
 from tests.export.toy import toy_karta
 from tests.support.rows import rows
 
@@ -32,11 +36,15 @@ def _judged(karta: Any, status: Any) -> tuple[str, str]:
 
 def _run(check: dict[str, str], status: Any, generation: int = 2, version: str = "v1") -> tuple[str, str]:
     """Return the answer of a script in a Lua with the libraries that Argo CD opens for it."""
+    obj = {"apiVersion": f"example.io/{version}", "metadata": {"generation": generation}, "status": status}
+    return _run_on(check, obj)
+
+
+def _run_on(check: dict[str, str], obj: Object) -> tuple[str, str]:
     runtime = lua52.LuaRuntime()
     script, *open_libs = check.values()
     if not open_libs:
         runtime.execute("string, math = nil, nil")
-    obj = {"apiVersion": f"example.io/{version}", "metadata": {"generation": generation}, "status": status}
     found = runtime.eval(f"function(obj)\n{script}\nend")(runtime.table_from(obj, recursive=True))
     return found.status, found.message
 
@@ -236,3 +244,22 @@ def test_definition_without_statuses_has_no_health() -> None:
 
     with pytest.raises(ExportError, match="statusDefinition: there is none"):
         argocd_health(replace(definition, status=None))
+
+
+def _at_rest() -> Iterator[Any]:
+    definitions = {entry.definition.gvk: entry.definition for entry in entries() if entry.definition}
+    for name, row in moments().items():
+        if name.startswith("rest: ") and row["right"] == "healthy" and "status" not in row["object"]:
+            yield pytest.param(definitions[GVK.of(row["object"])], row["object"], id=name)
+
+
+@rows(("definition", "obj"), _at_rest())
+def test_what_asks_for_rest_without_a_status_is_not_in_progress(definition: Definition, obj: Object) -> None:
+    """As InterpretHealth says of the member, so that a sync does not wait for a status that never comes."""
+    assert _run_on(argocd_health(definition), obj)[0] in ("Suspended", "Healthy")
+
+
+def test_template_of_a_kind_with_late_generations_is_in_progress() -> None:
+    """The tool waits for the change that it has made, while the members that serve are healthy."""
+    check = argocd_health(load_definition(toy_karta(PHASES, **{"observed-generation": "late"})))
+    assert _run(check, {"phase": "Up", "observedGeneration": 1}) == ("Progressing", "Running in an older generation")

@@ -16,7 +16,7 @@ from karta_interpreter.cli.options import NO_OBJECT
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import full_name, say
 from karta_interpreter.definitions.karta import Definition, Known, resolved
-from karta_interpreter.engine.evaluation import Status, match_status
+from karta_interpreter.engine.evaluation import Status, match_with_rest
 from karta_interpreter.engine.operations import (
     DEFAULT_OPTIONS,
     Call,
@@ -240,7 +240,7 @@ def _reason(definition: Definition, call: Call) -> str:
         return "its status belongs to an older generation"
     if definition.annotations.health is not None:
         return "by the definition's annotation health"
-    match, rules = match_status(definition, call.object), definition.status
+    match, rules = match_with_rest(definition, call.object), definition.status
     if match.matched != (Status.UNDEFINED,):
         return f"status {', '.join(match.matched)}"
     if not call.object.get("status"):

@@ -346,3 +346,28 @@ def test_immutable_path_is_one_fact_with_what_may_change_below(define: Define) -
     advice = "It cannot change in a Train that exists; delete it in the member, or make a new one"
     assert (fact.answer, fact.value) == ("/retained/spec/parts/x", 3)
     assert fact.note == f"rule immutable .spec.parts: the member's value. {advice}"
+
+
+@rows(
+    ("kind", "changed", "rule", "places"),
+    [
+        pytest.param(
+            ("batch/v1", "Job"), {"spec": {"suspend": True}}, "rest", [("spec", "suspend")], id="it asks for rest"
+        ),
+        pytest.param(
+            ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
+            {"status": {"observedGeneration": 1, "readyReplicas": 1}},
+            "stale",
+            [("metadata", "generation"), ("status", "observedGeneration")],
+            id="its generation is late",
+        ),
+    ],
+)
+def test_health_between_two_reports_names_its_reason(
+    kind: tuple[str, str], changed: dict[str, Any], rule: str, places: list[tuple[str, ...]]
+) -> None:
+    obj = {"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": "x", "generation": 2}, "spec": {}, **changed}
+    found = explain(Karta.for_object(obj).definition, Call(Operation.INTERPRET_HEALTH, obj))
+
+    assert found.results == {"healthy": True}
+    assert [[place.path for place in fact.places] for fact in found.facts if fact.rule == rule] == [places]

@@ -13,7 +13,15 @@ from karta_interpreter.definitions.karta.model import ConditionMatcher
 from karta_interpreter.engine.evaluation import Condition, StatusMatch, StatusReader, match_status, match_with_rest
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import about, annotation_field, place_at, readings
-from karta_interpreter.engine.operations import Call, Options, Results, absent_status, healthy_statuses, is_stale
+from karta_interpreter.engine.operations import (
+    Call,
+    Options,
+    Results,
+    absent_status,
+    healthy_statuses,
+    is_behind,
+    is_stale,
+)
 from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING, TEMPLATE_GENERATION
 from karta_interpreter.languages.jq import to_text
 
@@ -104,6 +112,12 @@ def health_facts(definition: Definition, call: Call, _options: Options, results:
     """Yield how InterpretHealth finds its verdict."""
     obj, health = call.object, definition.annotations.health
     stale, healthy = is_stale(definition, obj), results.get("healthy")
+    if is_behind(obj) and not definition.annotations.observed_generation:
+        note, field = (
+            "the status is older than the object, and counts like any other",
+            annotation_field("observed-generation"),
+        )
+        yield Fact("stale", note, field=field, places=tuple(place_at(path, obj) for path in _GENERATIONS))
     if stale:
         means = "it waits for its controller" if health is None else "which the annotation health makes unhealthy"
         places = tuple(place_at(path, obj) for path in _GENERATIONS)

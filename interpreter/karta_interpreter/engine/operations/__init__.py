@@ -22,7 +22,13 @@ from karta_interpreter.engine.operations.interpret_dependency import (
     named_objects,
     why_left_out,
 )
-from karta_interpreter.engine.operations.interpret_health import absent_status, counted, healthy_statuses, is_stale
+from karta_interpreter.engine.operations.interpret_health import (
+    absent_status,
+    counted,
+    healthy_statuses,
+    is_behind,
+    is_stale,
+)
 from karta_interpreter.engine.operations.interpretation import (
     OnPrint,
     has_scripts_alone,
@@ -74,6 +80,7 @@ __all__ = [
     "has_scripts_alone",
     "healthy_statuses",
     "interpret",
+    "is_behind",
     "is_queued",
     "is_stale",
     "left_out_text",

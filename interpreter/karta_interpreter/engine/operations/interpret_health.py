@@ -112,11 +112,14 @@ def healthy_statuses(definition: Definition) -> frozenset[Status]:
 
 
 def is_stale(definition: Definition, obj: Object) -> bool:
+    """Return whether the status of an object is of an older generation, and counts as such."""
+    return definition.may_be_stale and is_behind(obj)
+
+
+def is_behind(obj: Object) -> bool:
     """Return whether the controller wrote the status for an older generation of the object.
 
     A negative one comes from the CRDs of Flux, which give it to new objects. No controller has written it.
     """
     observed, current = observed_generation(obj.get("status")), generation(obj)
-    if observed is None or current is None or not 0 <= observed < current:
-        return False
-    return definition.may_be_stale
+    return observed is not None and current is not None and 0 <= observed < current

@@ -22,7 +22,7 @@ from karta_interpreter.base.k8s.shape import TIMES, Shape, check_shape
 from karta_interpreter.definitions.karta import Definition, ReferenceReader
 from karta_interpreter.engine.evaluation.pod_states import STARTING, is_active, is_ended
 from karta_interpreter.engine.evaluation.pods import template_reads
-from karta_interpreter.engine.operations import IDENTITY, is_stale, reads_of_karta
+from karta_interpreter.engine.operations import IDENTITY, is_behind, reads_of_karta
 from karta_interpreter.languages.jq import take_outputs
 
 # Of objects in a folder that anybody may have written: what every API server makes sure of.
@@ -242,7 +242,7 @@ def unsettled(definition: Definition, evidence: Evidence) -> str:
         return "the object is being deleted"
     if evidence.unread:
         return evidence.unread
-    if is_stale(definition, obj):
+    if definition.shows_generation and is_behind(obj):
         return f"its controller has not seen generation {generation(obj)} yet"
     if any(evidence.now - _created(created) < YOUNG for created in (obj, *evidence.pods)):
         return "the object or one of its pods is younger than a minute"

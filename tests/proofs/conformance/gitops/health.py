@@ -11,7 +11,7 @@ from karta_interpreter.base.errors import ExportError, InterpretationError
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.evaluation.status import Status, match_with_rest
-from karta_interpreter.engine.operations.interpret_health import interpret_health, is_stale
+from karta_interpreter.engine.operations.interpret_health import interpret_health, is_behind
 from karta_interpreter.export.argocd_health import argocd_health, by_kind
 from tests.catalogue.entries import Entry, entries
 from tests.proofs.conformance.mutation import mutate
@@ -118,13 +118,17 @@ def _problem(definition: Definition, obj: Object, verdict: str, message: str) ->
     if verdict == "error":
         return ""
     names = ", ".join(match_with_rest(definition, obj).matched)
-    if is_stale(definition, obj):
+    if _is_old(definition, obj):
         names += " in an older generation"
     if message != names and not message.startswith(f"{names}: "):
         return f"the message is {message}, and the statuses are {names}"
     if verdict in ("Healthy", "Degraded") and interpret_health(definition, obj) is not (verdict == "Healthy"):
         return f"{verdict}, and not so to Karmada"
     return ""
+
+
+def _is_old(definition: Definition, obj: Object) -> bool:
+    return definition.shows_generation and is_behind(obj)
 
 
 def _is_ambiguous(value: JSON) -> bool:
@@ -147,7 +151,7 @@ def _expected(definition: Definition, obj: Object) -> str:
         named = definition.annotations.healthy_statuses
         rests = Status.SUSPENDED in matched and (named is None or Status.SUSPENDED in named)
         is_in_trouble = bool(matched & (_TROUBLE - (named or set())))
-        if is_stale(definition, obj):
+        if _is_old(definition, obj):
             return "Degraded" if is_in_trouble and not rests else "Progressing"
         is_healthy = bool(matched & (_AT_WORK if named is None else named))
         if definition.annotations.health is not None:
