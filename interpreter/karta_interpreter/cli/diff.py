@@ -245,7 +245,7 @@ def _immutable(changes: Iterable[ChangedAnswer], side: Side) -> Iterator[str]:
     for gvk in dict.fromkeys(each.gvk for each in questions if each.call.operation is Operation.RETAIN):
         interpreter = side.find(gvk)
         for rule in interpreter.entry.definition.annotations.retain if interpreter else ():
-            if isinstance(rule, Immutable) and not rule.is_changeable:
+            if isinstance(rule, Immutable) and rule.word == "immutable":
                 yield f"{rule.place.text} {cannot_change(gvk.kind)}"
 
 

@@ -293,10 +293,11 @@ def _rule(script: OperationScript, rule: RetainRule) -> list[str]:
 
 
 def _immutable(script: OperationScript, rule: Immutable, name: str) -> list[str]:
-    if rule.is_changeable and any(component.instance_ids for component in script.definition.components):
+    is_changeable = rule.word == "changeable"
+    if is_changeable and any(component.instance_ids for component in script.definition.components):
         raise ExportError("retain: a script finds the places of `changeable` by names, and not by ids of instances")
     condition = script.function(rule.condition, "applies", "first", "value") if rule.condition else "nil"
-    return _calls(script, "exchange", rule.place, name, condition, "true" if rule.is_changeable else "nil")
+    return _calls(script, "exchange", rule.place, name, condition, "true" if is_changeable else "nil")
 
 
 def _last_field(query: Query) -> str:

@@ -128,6 +128,7 @@ def test_retain(orchestra: Raw, text: str, paths: list[str]) -> None:
         pytest.param("- {owned: .a // empty, while: .b}", "owned .a // empty, while .b", id="owned, dropped if absent"),
         pytest.param(".spec.a // empty", ".spec.a // empty", id="with nothing for absence"),
         pytest.param("- immutable: .spec.a", "immutable .spec.a", id="immutable"),
+        pytest.param("- {owned: .a, if: .member.b}", "owned .a, if .member.b", id="owned, by both objects"),
         pytest.param("- {changeable: .spec.a.b, if: .member.c}", "changeable .spec.a.b, if .member.c", id="changeable"),
     ],
 )

@@ -409,7 +409,8 @@ def _rule_problems(entry: Mapping[str, JSON], key: str) -> Iterator[Problem]:
             f"write the path alone: - {path}; or {', '.join(_RULE_FIELDS)} before it",
         )
     else:
-        yield from _field_problems(entry, _RULE_FIELDS[key], optional=_RULE_FIELDS["unset"][1:])
+        fields = ("owned", "if") if key == "owned" and "if" in entry else _RULE_FIELDS[key]
+        yield from _field_problems(entry, fields, optional=_RULE_FIELDS["unset"][1:])
     if "by" in entry and "value" in entry:
         yield "value", "by is for lists, and value for a single field", "write two entries"
     note = entry.get("note")
@@ -439,14 +440,14 @@ def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: st
         message = f"`{query.text}` names several fields; a value is for one"
         annotation.error(message, "write an entry for each", (at,))
     match key:
-        case "owned":
+        case "owned" if "while" in entry:
             yield values.Retained(query, absent, drops, queries["while"])
         case "replicas" | "quantities":
             yield values.RetainedCount(query) if key == "replicas" else values.KeepQuantityFormat(query)
         case "unset":
             yield values.Unset(query, queries.get("by"), queries.get("if"), queries.get("value"))
         case _:
-            yield values.Immutable(query, queries.get("if"), key == "changeable")
+            yield values.Immutable(query, queries.get("if"), key)
 
 
 def _once(
@@ -464,7 +465,7 @@ def _rule_queries(
     """Compile the expressions next to a path, by their fields."""
     owner, element = owner_of(place.node), ast.Iterate(place.node) if "by" in entry else place.node
     inputs = {"by": element, "if": element, "value": owner or values.WHOLE, "while": values.WHOLE}
-    if key in ("immutable", "changeable"):
+    if key in ("owned", "immutable", "changeable"):
         inputs["if"] = values.BOTH
     return {field: annotation.query(entry[field], at, field, of=inputs[field]) for field in inputs.keys() & entry}
 

@@ -217,7 +217,7 @@ ANNOTATIONS: Final = (
                     _fields_of("replicas", replicas=_JQ),
                     _fields_of("quantities", quantities=_JQ),
                     _fields_of("once", "note", once=_JQ, note=_TEXT),
-                    *(_fields_of(name, **{name: _JQ, "if": _JQ}) for name in ("immutable", "changeable")),
+                    *(_fields_of(name, **{name: _JQ, "if": _JQ}) for name in ("owned", "immutable", "changeable")),
                 ),
                 _TEXT,
             ]

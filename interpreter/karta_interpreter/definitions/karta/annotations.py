@@ -218,16 +218,17 @@ class Once(Struct, frozen=True):
 class Immutable(Struct, frozen=True):
     """A path that no API server changes in an object that exists, neither on the control plane nor in the member.
 
-    A ``changeable`` path is one below such a path that an API server changes.
+    A ``changeable`` path is one below such a path that an API server changes, and an ``owned`` one is the member's only
+    while the condition holds.
     """
 
     place: AnnotationQuery
     condition: AnnotationQuery | None = None
     """Must be true for both objects, ``{template, member}``."""
-    is_changeable: bool = False
+    word: str = "immutable"
 
     def __str__(self) -> str:
-        path = f"{'changeable' if self.is_changeable else 'immutable'} {self.place.text}"
+        path = f"{self.word} {self.place.text}"
         return f"{path}, if {self.condition.text}" if self.condition else path
 
 

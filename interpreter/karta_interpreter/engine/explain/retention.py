@@ -42,7 +42,7 @@ def retention_facts(definition: Definition, call: Call, _options: Options, _resu
             if isinstance(step, Once) and path != step.path:
                 took = "the template's list goes out, which is noted"
             removed = ", so the template's is removed" if value is NOTHING else ""
-            if isinstance(step, Immutable) and ours.exists:
+            if isinstance(step, Immutable) and step.word == "immutable" and ours.exists:
                 removed += f". It {cannot_change(definition.gvk.kind)}"
             reason = _REASONS[step] if isinstance(step, str) else f"rule {step}"
             if step == "counts" and label(call.object, RETAIN_REPLICAS) == "true":
@@ -72,7 +72,7 @@ def _settled(steps: Iterable[tuple[RetainStep, Object]]) -> Iterator[tuple[Retai
 
 
 def _is_changeable(step: RetainStep) -> bool:
-    return isinstance(step, Immutable) and step.is_changeable
+    return isinstance(step, Immutable) and step.word == "changeable"
 
 
 def _source(

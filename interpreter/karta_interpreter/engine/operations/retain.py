@@ -187,7 +187,7 @@ def _exchanged(rule: Immutable, places: Correspondence, retained: Object, observ
     if rule.condition and not truthy(unless_broken(rule.condition.first, both)):
         return retained
     shared: Iterable[tuple[Path, JSON]] = places.shared(rule.place, retained, drops=True)
-    if rule.is_changeable:  # what was kept of the member may be broken
+    if rule.word == "changeable":  # what was kept of the member may be broken
         places = places.of_retained(retained, template)
         shared = unless_broken(list, places.shared(rule.place, retained, drops=True)) or ()
     for path, value in shared:
