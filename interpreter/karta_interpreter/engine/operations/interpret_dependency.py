@@ -46,7 +46,14 @@ def interpret_dependency(definition: Definition, obj: Object) -> list[Dependency
     Karmada compares answers as text (``dependencies_distributor.go``), so their order must not vary.
     """
     own = namespace_of(obj)
-    return [named for named in named_objects(definition, obj, []) if not why_left_out(own, *named[:4])]
+    if not _NAME.fullmatch(own):
+        return []
+    return [
+        named
+        for named in named_objects(definition, obj, [])
+        # Nearly all are of the namespace: they cost no call.
+        if (named.namespace == own and _NAME.fullmatch(named.name)) or not why_left_out(own, *named[:4])
+    ]
 
 
 def why_left_out(own_namespace: str, api_version: str, kind: str, namespace: str, name: str) -> str:
@@ -128,17 +135,19 @@ def _with_values(dependencies: Iterable[Dependency], values: Object) -> Iterator
 
 def _named_by(rule: ExtraDependency, obj: Object) -> list[Dependency]:
     own = namespace_of(obj)
-    places = [] if rule.namespace is None else [*rule.namespace.evaluate(obj)]
+    places = rule.namespace.evaluate(obj) if rule.namespace else ()
     of_kind = Dependency(rule.api_version, rule.kind, next(filter(None, places), own), "")
     if rule.by_labels:
         selectors = [dependency_selector(rule, output) for output in rule.objects.evaluate(obj)]
         return [of_kind._replace(label_selector=selector) for selector in selectors if selector]
-    names = [*rule.objects.evaluate(obj)]
-    if len(places) != len(names):  # one for all
-        places = [of_kind.namespace] * len(names)
-    return [
-        of_kind._replace(namespace=place or own, name=name) for name, place in zip(names, places, strict=True) if name
-    ]
+    names = rule.objects.evaluate(obj)
+    if len(names) == len(places) > 1:  # one for each
+        return [
+            of_kind._replace(namespace=place or own, name=name)
+            for name, place in zip(names, places, strict=True)
+            if name
+        ]
+    return [of_kind._replace(name=name) for name in names if name]
 
 
 def _failure(definition: Definition, part: str, error: InterpretationError, *, is_mistake: bool = False) -> str:
