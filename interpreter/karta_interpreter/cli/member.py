@@ -15,7 +15,7 @@ import orjson
 from msgspec import Struct, field
 
 from karta_interpreter.base.errors import ClusterError, InterpretationError
-from karta_interpreter.base.findings import count, with_article
+from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import (
     GVK,
     JSON,
@@ -28,13 +28,12 @@ from karta_interpreter.base.k8s import (
     objects_in,
     request_path,
 )
-from karta_interpreter.base.k8s.shape import Shape, check_shape
 from karta_interpreter.base.karmada import GROUP, VERSION
 from karta_interpreter.cli.options import MemberOptions
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.definitions.karta import Definition, Known
 from karta_interpreter.definitions.sources.api_server import CRD, ApiServer, existing
-from karta_interpreter.engine.verification import LISTED, LISTED_POD, REFERENCE, Evidence, owner_references
+from karta_interpreter.engine.verification import Evidence, listed_object, owner_references
 from karta_interpreter.engine.verification.members import is_selected
 
 _PAGE: Final = 500
@@ -376,14 +375,13 @@ class Member(Struct):
             is_within = self.selection.namespace and resource.get("namespaced") and not is_everywhere
             namespace = self.selection.namespace if is_within else None
             path = request_path(gvk.group, gvk.version, str(resource["name"]), namespace=namespace)
-            shape = REFERENCE if is_everywhere else LISTED_POD if gvk == _POD else LISTED
             most = _MOST_REFERRED if is_everywhere else _MOST_LISTED
             async with aclosing(self.api.pages(path, ("list",), selector=labels, size=_PAGE, most=most)) as pages:
                 async for page in pages:
                     for value in _items(page, path):
                         number += 1
                         try:
-                            obj = _checked(gvk, value, shape)
+                            obj = listed_object(gvk, value, is_reference=is_everywhere)
                         except ValueError as error:
                             refused.append(str(error))
                         else:
@@ -403,20 +401,3 @@ def _items(page: Object, path: str) -> list[JSON]:
     if not isinstance(items, list | None):
         raise ClusterError(f"GET {path}: the answer is no list")
     return items or []
-
-
-def _checked(gvk: GVK, value: JSON, shape: Shape) -> Object:
-    """Return a value of a list as an object of its kind. Raises ValueError for what no API server gives."""
-    if not isinstance(value, dict):
-        raise ValueError(f"{with_article(gvk.kind)} is no object: it is not judged")  # noqa: TRY004 - as for the parts of objects
-    if value.get("kind", gvk.kind) != gvk.kind:
-        raise ValueError(f"{with_article(value['kind'])} is in the list of {gvk.kind}: it is not judged")
-    named = f"{gvk.kind} {name_of(value)}".rstrip()
-    try:
-        check_shape(named, value, shape)
-        orjson.dumps(value)
-    except ValueError as error:
-        raise ValueError(f"{error}: it is not judged") from error
-    except orjson.JSONEncodeError as error:
-        raise ValueError(f"{named}: it is nested too deeply to be judged") from error
-    return {**value, **gvk.type_meta}

@@ -199,3 +199,14 @@ def test_pod_of_another_namespace_is_not_counted(run: Run, tmp_path: Path) -> No
     result = _tree(run, tmp_path, member, "deploy", "-A", "-o", "json")
     (item,) = json.loads(result.stdout)["items"]
     assert item["currentReplicas"] == 2
+
+
+def test_label_that_ends_like_a_time_is_read(run: Run, tmp_path: Path) -> None:
+    member = MemberServer(shops("a"))
+    for path in (PODS, REPLICA_SETS, DEPLOYMENTS):
+        for obj in member.collections[path]:
+            chosen = {"example.com/runtime": "python", "time": "noon"}
+            obj["metadata"] |= {"labels": chosen, "annotations": chosen}
+    result = _verify(run, tmp_path, member)
+    assert "not judged" not in result.output
+    assert "2 current" in _tree(run, tmp_path, member, "deploy/a", "-n", "team").stdout

@@ -24,7 +24,12 @@ def check_shape(what: str, value: JSON, shape: Shape) -> None:
         is_object, is_list = isinstance(shape, dict), isinstance(shape, list)
         if value is not None and not isinstance(value, dict if is_object else list if is_list else shape):
             raise ValueError(f"{path} has another type than Kubernetes gives it")
-        if isinstance(value, str) and path.endswith(TIMES) and datetime.fromisoformat(value).tzinfo is None:
+        if (
+            isinstance(value, str)
+            and shape is str
+            and path.endswith(TIMES)
+            and datetime.fromisoformat(value).tzinfo is None
+        ):
             raise ValueError(f"{path} has no time zone")
         if isinstance(shape, dict):
             fields: dict[Any, Shape] = shape

@@ -5,10 +5,8 @@ Each question has a module. A module takes a definition and the evidence, and yi
 
 from karta_interpreter.engine.verification.aggregation import judge_crd
 from karta_interpreter.engine.verification.evidence import (
-    LISTED,
-    LISTED_POD,
-    REFERENCE,
     Evidence,
+    listed_object,
     owner_references,
     reads_of_evidence,
 )
@@ -16,14 +14,12 @@ from karta_interpreter.engine.verification.judgement import Judgement, Question,
 from karta_interpreter.engine.verification.verify import verify
 
 __all__ = [
-    "LISTED",
-    "LISTED_POD",
-    "REFERENCE",
     "Evidence",
     "Judgement",
     "Question",
     "Verdict",
     "judge_crd",
+    "listed_object",
     "owner_references",
     "reads_of_evidence",
     "verify",

@@ -6,15 +6,20 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Final, Self
 
+import orjson
+
+from karta_interpreter.base.findings import with_article
 from karta_interpreter.base.k8s import (
     CONTAINER_LISTS,
     DEPENDENCIES_READ,
+    GVK,
     JSON,
     REQUIREMENTS_READ,
     Object,
     Projection,
     generation,
     get,
+    name as name_of,
     objects_in,
     parts_within,
 )
@@ -28,7 +33,8 @@ from karta_interpreter.languages.jq import take_outputs
 # Of objects in a folder that anybody may have written: what every API server makes sure of.
 _FIELDS: Final[dict[Any, Shape]] = {}
 _FIELDS[...] = (_FIELDS,)
-_TEXTS: Final[Shape] = {...: str}
+_PODS: Final = GVK("", "v1", "Pod")
+_TEXTS: Final[Shape] = {...: str | None}  # not `str`: a label may be called runtime, and is no time
 _WRITER: Final[Shape] = {"manager": (str,), "time": str, "fieldsV1": (_FIELDS,)}
 _LISTED_WRITER: Final[Shape] = {"manager": str, "time": str, "fieldsV1": _FIELDS}
 _OWNER: Final[Shape] = {"uid": str, "kind": str, "apiVersion": str, "controller": bool}
@@ -55,15 +61,13 @@ _POD: Final[Shape] = {
         "initContainerStatuses": [_STATUS],
     },
 }
-REFERENCE: Final[Shape] = {"metadata": ({"name": (str,), "namespace": str},)}
-"""An object of a list that definitions look up."""
-LISTED: Final[Shape] = {
+_REFERENCE: Final[Shape] = {"metadata": ({"name": (str,), "namespace": str},)}
+_LISTED: Final[Shape] = {
     "metadata": ({**_METADATA, "name": (str,), "uid": (str,), "managedFields": [_LISTED_WRITER]},),
     "spec": {},
     "status": {},
 }
-"""Any other object of a list."""
-LISTED_POD: Final[Shape] = {**_POD, "metadata": LISTED["metadata"]}
+_LISTED_POD: Final[Shape] = {**_POD, "metadata": _LISTED["metadata"]}
 _EVIDENCE: Final[Shape] = {"object": (_OBJECT,), "pods": [_POD], "owners": [_OBJECT], "made": {...: bool}}
 
 # What is read of every object, beside what the definition reads.
@@ -84,6 +88,26 @@ LASTING: Final = 300
 """Seconds. A state that lasts longer is not a passing one."""
 # The most objects between a workload and a pod.
 _LONGEST_CHAIN: Final = 8
+
+
+def listed_object(gvk: GVK, value: JSON, *, is_reference: bool) -> Object:
+    """Return a value of a list as an object of its kind, perhaps one that definitions look up.
+
+    Raises ValueError for what no API server gives.
+    """
+    if not isinstance(value, dict):
+        raise ValueError(f"{with_article(gvk.kind)} is no object: it is not judged")  # noqa: TRY004 - as `check_shape`
+    if value.get("kind", gvk.kind) != gvk.kind:
+        raise ValueError(f"{with_article(value['kind'])} is in the list of {gvk.kind}: it is not judged")
+    named = f"{gvk.kind} {name_of(value)}".rstrip()
+    try:
+        check_shape(named, value, _REFERENCE if is_reference else _LISTED_POD if gvk == _PODS else _LISTED)
+        orjson.dumps(value)
+    except ValueError as error:
+        raise ValueError(f"{error}: it is not judged") from error
+    except orjson.JSONEncodeError as error:
+        raise ValueError(f"{named}: it is nested too deeply to be judged") from error
+    return {**value, **gvk.type_meta}
 
 
 @dataclass(frozen=True)
