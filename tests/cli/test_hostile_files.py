@@ -54,3 +54,40 @@ def test_file_that_is_not_a_manifest_is_refused_by_name(
     assert result.exit_code in (1, 2)
     assert "hostile.yaml" in result.output
     assert len(result.output) < 2000
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param("validate .", id="a folder of definitions"),
+        pytest.param("interpret -f . --desired-file job.yaml", id="definitions of an answer"),
+        pytest.param("interpret -f karta.yaml --desired-file .", id="objects"),
+        pytest.param("test .", id="suites"),
+        pytest.param("validate karta.yaml --crd /dev/zero", id="a device as CRDs"),
+        pytest.param("test -f karta.yaml suite/testdata/outside.yaml", id="a suite that names a file elsewhere"),
+        pytest.param("test -f karta.yaml suite/testdata/device.yaml", id="a suite that names a device"),
+    ],
+)
+@pytest.mark.usefixtures("files")
+def test_link_and_name_lead_to_no_file_elsewhere(run: Callable[..., Result], tmp_path: Path, command: str) -> None:
+    """A folder may be the checkout of a pull request."""
+    secret = tmp_path / "elsewhere" / "secret.yaml"
+    secret.parent.mkdir()
+    secret.write_text("apiVersion: example.io/v1\nkind: Job\nmetadata: {name: hidden}\nspec: {replicas: 3}\n")
+    testdata = Path("suite", "testdata")
+    testdata.mkdir(parents=True)
+    ends: dict[str, Path | str] = {
+        "proc": "/proc",
+        "zero.yaml": "/dev/zero",
+        "up": secret.parent,
+        "secret.yaml": secret,
+    }
+    for name, end in ends.items():
+        Path(name).symlink_to(end)
+    (testdata / "zero.yaml").symlink_to("/dev/zero")
+    case = "name: a\noperation: InterpretReplica\ndesiredObj: {}\noutput: {{replica: 4}}\n"
+    (testdata / "outside.yaml").write_text(case.format(secret))
+    (testdata / "device.yaml").write_text(case.format("/dev/zero"))
+    result = run(*command.split())
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    assert "hidden" not in result.output

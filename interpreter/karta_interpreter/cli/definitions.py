@@ -103,7 +103,7 @@ class Interpreter(Struct, frozen=True):
 def read_definition_files(path: str) -> DefinitionFiles:
     """Return the Kartas and the customizations in a file, a folder or standard input."""
     check_path(path)
-    folder = Folder(Path(path), DefinitionFile)
+    folder = Folder(Path(path), DefinitionFile, links_out=False)
     content = read_stream(path)
     if content is None:
         folder = folder.read()

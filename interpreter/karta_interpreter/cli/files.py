@@ -10,7 +10,7 @@ from functools import cache
 from itertools import chain, islice, starmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
 from karta_interpreter.base.findings import closest, escaped, listed
@@ -20,10 +20,13 @@ from karta_interpreter.cli.render import full_name, say
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.schema import other_file
 from karta_interpreter.definitions.sources import decode, list_files
+from karta_interpreter.definitions.sources.file_scan import read_file
 from karta_interpreter.engine.operations import ITEM_FIELDS, StatusItem
 from karta_interpreter.engine.registered.operations import CRD
 
 STDIN = "-"
+# The most bytes of a file of objects. Those of all pods of a large cluster have less.
+_LARGEST: Final = 2**28
 _Read = TypeVar("_Read")
 Kinds = Callable[[], Iterable[GVK]]  # of the definitions in use, which are read only if they matter
 # KIND/NAME, as kubectl writes it, and no API version.
@@ -127,12 +130,12 @@ def read_texts(path: str) -> Iterable[tuple[str, str]]:
         name = "stdin" if path == STDIN else path
         yield name, _text(content, name)
         return
-    listing = list_files(Path(path))
+    listing = list_files(Path(path), links_out=False)
     for place, reason in listing.unreadable:
         raise missing(path) if reason == os.strerror(ENOENT) else UsageProblem(f"error: {place}: {reason}")
     for file in listing.files:
         try:
-            content = file.read_bytes()
+            content = read_file(file, _LARGEST)
         except OSError as error:
             raise UsageProblem(f"error: {file}: {error.strerror}") from error
         yield str(file), _text(content, str(file))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from karta_interpreter.definitions.sources import file_scan
-from karta_interpreter.definitions.sources.file_scan import changes, list_files
+from karta_interpreter.definitions.sources.file_scan import changes, list_files, read_file
 from tests.support.waiting import HANG, turns
 
 
@@ -206,3 +206,46 @@ def test_link_to_itself_is_reported(tmp_path: Path) -> None:
     ((place, reason),) = list_files(tmp_path).unreadable
     assert place == loop
     assert "symbolic links" in reason
+
+
+@pytest.mark.parametrize(
+    ("name", "end", "reported"),
+    [
+        pytest.param("a.yaml", "outside/x.yaml", True, id="a file"),
+        pytest.param("team", "outside", True, id="a folder"),
+        pytest.param("up", ".", True, id="the folder above"),
+        pytest.param("a.yaml", "/dev/zero", False, id="a device"),
+        pytest.param("proc", "/proc", True, id="processes"),
+        pytest.param("python", "/bin/sh", False, id="a file of another type"),
+    ],
+)
+def test_link_out_of_folder_is_not_followed(tmp_path: Path, name: str, end: str, *, reported: bool) -> None:
+    _touch(tmp_path / "outside" / "x.yaml", tmp_path / "kartas" / "b.yaml")
+    (tmp_path / "kartas" / name).symlink_to(tmp_path / end)
+    listing = list_files(tmp_path / "kartas", links_out=False)
+    assert listing.files == (tmp_path / "kartas" / "b.yaml",)
+    assert listing.unreadable == ((tmp_path / "kartas" / name, "the link leads out of the folder"),) * reported
+
+
+def test_folder_that_is_a_link_is_read(tmp_path: Path) -> None:
+    """As git-sync turns the link to a new checkout."""
+    _touch(tmp_path / "checkout" / "a.yaml", tmp_path / "checkout" / "b" / "x.yaml")
+    (tmp_path / "checkout" / "c.yaml").symlink_to("b/x.yaml")
+    (tmp_path / "current").symlink_to("checkout")
+    listing = list_files(tmp_path / "current", links_out=False)
+    assert [str(path.relative_to(tmp_path / "current")) for path in listing.files] == ["a.yaml", "b/x.yaml"]
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "folder", "pipe"])
+def test_only_regular_files_are_read(tmp_path: Path, path: str) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="it is not a regular file"):
+        read_file(tmp_path / path, 10)
+
+
+def test_large_file_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"x" * 11)
+    with pytest.raises(OSError, match="it has more than 10 bytes"):
+        read_file(tmp_path / "a", 10)
+    assert read_file(tmp_path / "a", 11) == b"x" * 11

@@ -1,6 +1,7 @@
 """The files of folders that may hold definitions, and the moments to read them again."""
 
 import asyncio
+import errno
 import os
 import stat
 from collections.abc import AsyncGenerator, Sequence
@@ -37,14 +38,15 @@ def name_of(path: Path) -> str:
     return os.fsencode(path).decode(errors="replace")
 
 
-def list_files(root: Path) -> Listing:
+def list_files(root: Path, *, links_out: bool = True) -> Listing:
     """List the YAML and JSON files below a folder, or only the root if it is a file.
 
     Hidden names are left out, including the ``..data`` folders behind a mounted ConfigMap: its files are read through
     their visible links. ``testdata`` folders are left out, too. Links are followed, and each file or folder is listed
     once, even if several links lead to it. A link that leads nowhere is unreadable, unless its name belongs to another
-    file type.
+    file type, and so is one that leads out of the folder, unless ``links_out`` are followed.
     """
+    inside = os.path.realpath(root)
     files: list[Path] = []
     folders: list[Path] = []
     unreadable: list[tuple[Path, str]] = []
@@ -59,6 +61,9 @@ def list_files(root: Path) -> Listing:
             # A file that is left out may be read under another name.
             if identity in identities or not (is_folder or is_file):
                 continue
+            if not links_out and path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(inside):
+                unreadable.append((path, "the link leads out of the folder"))
+                continue
             identities.add(identity)
             if is_folder:
                 visible = (entry for entry in path.iterdir() if entry.name[0] != "." and entry.name != "testdata")
@@ -72,6 +77,17 @@ def list_files(root: Path) -> Listing:
             if reason := _reason(path, error, is_root=path == root):
                 unreadable.append((path, reason))
     return Listing(tuple(files), tuple(folders), tuple(unreadable))
+
+
+def read_file(path: Path, most: int) -> bytes:
+    """Return the content of a regular file of at most ``most`` bytes. Raises OSError, also for any other file."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    with path.open("rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most} bytes", str(path))
+    return content
 
 
 def _reason(path: Path, error: OSError, *, is_root: bool) -> str:

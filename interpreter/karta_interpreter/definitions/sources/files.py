@@ -263,10 +263,12 @@ class Folder(Generic[File]):
     unlisted: tuple[Quarantined, ...] = ()
     budget: Budget = field(default_factory=Budget, compare=False, repr=False)
     keeps_text: bool = True
+    links_out: bool = True
+    """Whether links that lead out of the folder are followed."""
 
     def read(self) -> Self:
         """Return the folder as it is now."""
-        listing = list_files(self.root)
+        listing = list_files(self.root, links_out=self.links_out)
         files: dict[Path, File] = {}
         unlisted = []
         for unreadable, reason in listing.unreadable:

@@ -24,6 +24,7 @@ from karta_interpreter.base.k8s import GVK, JSON, Object, edit, type_name
 from karta_interpreter.base.k8s.manifest import Document, read_documents
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.definitions.karta import is_definition
+from karta_interpreter.definitions.sources.file_scan import read_file
 from karta_interpreter.engine.operations import LIVE, SLOTS, Call, Operation, StatusItem, TargetComponent
 from karta_interpreter.engine.suites.comparison import EXCLUDE, result_in_words_of
 
@@ -32,6 +33,8 @@ _KEYS = (
     *("inputReplicas", "inputComponents", "operation", "references", "output", "filepath"),
 )
 _OF_CASE = ("operation", "output", "inputReplicas", "statusItems")
+# The most bytes of a suite, and of an object that it names.
+_LARGEST: Final = 2**26
 _TESTDATA = "testdata"
 OBJECTS = "objects"  # the folder of objects that cases share
 OBJECT_KEYS = ("desiredObj", "observedObj")
@@ -108,7 +111,7 @@ def read_suite(text: str, source: str = "suite") -> tuple[Case, ...]:
 def scan_suite(path: Path) -> list[Case | SuiteError]:
     """Return the cases of a suite file, with an error in place of each case that cannot be read."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_file(path, _LARGEST).decode()
     except OSError as error:
         return [SuiteError(f"{path}: cannot read the suite: {error.strerror}")]
     except UnicodeDecodeError as error:
@@ -221,7 +224,11 @@ def _shared_object(suite: Document, key: str, name: str) -> JSON:
         raise InterpretationError(f"{key} is a text of several lines: remove the `|` or `>` behind it")
     try:
         # The objects of a linked suite are next to the link's target.
-        (document,) = read_documents((Path(suite.source).resolve().parent / name).read_text(encoding="utf-8"), name)
+        place = Path(suite.source).resolve()
+        path = (place.parent / name).resolve()
+        if not path.is_relative_to(home_of(place)):
+            raise ValueError("it is outside of the folder of the definition")  # noqa: TRY301 - worded below
+        (document,) = read_documents(read_file(path, _LARGEST).decode(), name)
     except (OSError, ValueError, ManifestError) as error:
         raise InterpretationError(
             f"{key} must be an object or the file of one; a path begins at the folder of the suite; "
