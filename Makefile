@@ -189,8 +189,9 @@ docs-links: .venv/docs.stamp ## Check the links of the documentation to other si
 	$(SPHINX) --builder linkcheck docs build/docs-links
 
 pip-audit: .venv/vulnerabilities.stamp ## Look for known vulnerabilities of the locked packages (needs the data of pypi.org)
-	@$(BIN)/python -c 'import urllib.request as r; r.urlopen("https://pypi.org/pypi/pip/24.0/json", timeout=20)' 2>/dev/null || { echo "make pip-audit is skipped: it needs the data of pypi.org about vulnerabilities"; exit 0; }; \
-	for lock in run build dev; do $(BIN)/pip-audit --strict --progress-spinner off --disable-pip --require-hashes --requirement requirements/$$lock.txt || exit 1; done
+	@# Flask 0.5 has known ones: without them in the answer of the index nothing would be checked.
+	@$(BIN)/python -c 'import json, urllib.request as r; json.load(r.urlopen("https://pypi.org/pypi/flask/0.5/json", timeout=20))["vulnerabilities"][0]' 2>/dev/null || { echo "make pip-audit has checked nothing: it needs the data of pypi.org about vulnerabilities"; exit 1; }
+	@for lock in run build dev; do $(BIN)/pip-audit --strict --progress-spinner off --disable-pip --require-hashes --requirement requirements/$$lock.txt || exit 1; done
 
 lock: ## Renew requirements/*.txt (needs uv)
 	uv pip compile --quiet --universal --no-strip-extras --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --all-extras pyproject.toml -o requirements/run.txt

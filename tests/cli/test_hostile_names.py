@@ -221,3 +221,47 @@ def test_hostile_api_server_forges_no_line(
     lines = result.output.split("\n")
     assert not [line for line in lines if line.strip().startswith((_FORGED, "::")) or "##[" in line]
     assert not [line for line in lines if not line.isprintable()]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(("{}",), id="a command that there is not"),
+        pytest.param(("export", "{}"), id="a command below another"),
+        pytest.param(("help", "{}"), id="help about it"),
+        pytest.param(("--{}",), id="an option of the program"),
+        pytest.param(("tree", "--{}"), id="an option of a command"),
+        pytest.param(("interpret", "a", "b", "{}"), id="arguments that are too many"),
+        pytest.param(("verify", "-o", "{}"), id="a choice"),
+        pytest.param(("verify", "{}"), id="a folder"),
+        pytest.param(("serve", "--port", "{}"), id="a number"),
+    ],
+)
+def test_hostile_argument_forges_no_line(run: Callable[..., Result], command: tuple[str, ...]) -> None:
+    text = yaml.safe_load(f'"{_NAME}"')
+    result = run(*(part.format(text) for part in command))
+    assert result.exit_code == 2
+    assert not [line for line in result.output.split("\n") if not line.isprintable() or "##[" in line]
+    assert not [line for line in result.output.split("\n") if line.strip().startswith((_FORGED, "::"))]
+
+
+@pytest.mark.usefixtures("_hostile")
+@pytest.mark.parametrize("form", ["table", "yaml", "json"])
+def test_answer_with_hostile_text_forges_no_command(run: Callable[..., Result], form: str) -> None:
+    job = (
+        Path("job.yaml")
+        .read_text()
+        .replace("phase: Running", f'phase: "{_NAME}", note: "{_NAME}"'.replace(", ", "\n  "))
+    )
+    Path("status.yaml").write_text(job)
+    for operation in ("InterpretStatus", "ReviseReplica", "Retain"):
+        options = ("--desired-replica", "2") if operation == "ReviseReplica" else ()
+        given = ("--observed-file", "status.yaml") if operation == "Retain" else ()
+        result = run(
+            "interpret", "-f", "karta.yaml", "--desired-file", "status.yaml", "--operation", operation, "-o", form,
+            *options, *given,
+        )  # fmt: skip
+        assert result.exit_code == 0, result.output
+        assert ("stop-commands" in result.output) == (form != "table" or operation == "InterpretStatus")
+        assert "##[" not in result.output
+        assert not [line for line in result.output.split("\n") if line.strip().startswith("::")]

@@ -5,6 +5,8 @@ import gc
 import importlib
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO, Any
 
 import click
@@ -120,6 +122,16 @@ def _imported(name: str) -> click.Command:
             gc.enable()
 
 
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Make a line of plain text of a usage error, which repeats arguments."""
+    try:
+        yield
+    except click.UsageError as error:
+        error.message = plain(one_line(error.message))  # type: ignore[misc]  # click shows it later
+        raise
+
+
 class CommandGroup(click.Group):
     """A command with commands below it."""
 
@@ -175,13 +187,19 @@ class Commands(CommandGroup):
         commands = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
         return commands + click.Command.shell_complete(self, ctx, incomplete)
 
+    def make_context(self, *arguments: Any, **extra: Any) -> click.Context:  # noqa: ANN401 - click's own signature
+        """Parse the options before the command."""
+        with _plain_errors():
+            return super().make_context(*arguments, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's own signature
         """Run a command. This package's own errors and a full disk become one line and exit code 1.
 
         So does a library that is missing because its extra is not installed, with exit code 2.
         """
         try:
-            return super().invoke(ctx)
+            with _plain_errors():
+                return super().invoke(ctx)
         except ModuleNotFoundError as error:
             if problem := missing_extra(ctx.invoked_subcommand or "", error):
                 raise problem from error

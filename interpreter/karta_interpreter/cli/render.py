@@ -80,7 +80,8 @@ def full_name(metadata: JSON) -> str:
 
 def to_json(value: JSON) -> Data:
     """Return the value as indented JSON, its keys sorted."""
-    return Data(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n")
+    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False).replace(_OLDER_COMMAND, r"#\u0023[")
+    return Data(text + "\n")
 
 
 def written(value: JSON, form: str) -> Data:

@@ -4,10 +4,12 @@ from collections.abc import Callable
 
 import pytest
 import yaml
+from hypothesis import example, given, settings, strategies as st
 
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml, to_ordered_yaml, to_yaml
+from tests.support.examples import EXAMPLES
 from tests.support.rows import rows
 
 # What `sigs.k8s.io/yaml` writes: block style, lists not indented, double quotes for what would read as another type,
@@ -75,3 +77,23 @@ def test_keys_keep_their_order_and_shared_parts_are_written_out(write: Callable[
 
 def test_lists_of_an_author_are_indented() -> None:
     assert to_authored_yaml({"a": [1]}) == "a:\n  - 1\n"
+
+
+_TEXT = st.lists(
+    st.sampled_from(
+        ["##[error]x", "::error::x", "::", "##[", " ", "\n", "\t", "a", "word " * 30, "#", "\\", '"', "'", ": "]
+    )
+).map("".join)
+_VALUE = st.recursive(_TEXT, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXT, inner, max_size=3))
+
+
+@pytest.mark.parametrize("write", [to_yaml, to_authored_yaml, to_ordered_yaml])
+@settings(max_examples=EXAMPLES * 25, deadline=None)
+@example({"a": "word " * 30 + "::error::x", "::b": ["a\n##[error]x\n::error::y"]})
+@given(_VALUE)
+def test_text_is_no_command_of_a_log(write: Callable[[JSON], str], value: JSON) -> None:
+    """GitHub takes a line that begins with ``::``, and ``##[`` anywhere, for commands."""
+    text = write(value)
+    assert "##[" not in text
+    assert not [line for line in text.splitlines() if line.strip().startswith("::")]
+    assert yaml.safe_load(text) == value

@@ -41,6 +41,7 @@ def kubeconfig(path: Path, text: str) -> Path:
         pytest.param(token(exp="soon"), id="no time"),
         pytest.param(token(exp=-1e20), id="a time that no calendar has"),
         pytest.param(token(exp=float("nan")), id="not a number"),
+        pytest.param(f"a.{base64.urlsafe_b64encode(b'[' * 200_000).decode()}.c", id="nested without end"),
         pytest.param("", id="none"),
     ],
 )

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import socket
 import threading
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,12 +13,13 @@ from urllib.parse import urlsplit
 
 import orjson
 import pytest
+import uvloop
 from aiohttp.test_utils import TestClient, TestServer
 from aiohttp.web import Request, Response
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.snapshot import Snapshot
-from karta_interpreter.web.types_api import application as application_module, view
+from karta_interpreter.web.types_api import api, application as application_module, view
 from karta_interpreter.web.types_api.application import USER, ClientLimits, application, read
 from karta_interpreter.web.types_api.listing import MOST_BYTES, MOST_CONDITIONS, ListQuery
 from karta_interpreter.web.types_api.models import ApiError, Choices, WorkloadType, WorkloadTypes
@@ -260,3 +263,25 @@ def test_misspelt_field_of_a_filter_is_named_with_the_fields() -> None:
     (problem,) = raised.value.problem.errors or []
     assert problem.detail == 'there is no field "nmae": did you mean name?'
     assert "fields are name, group, categoryId, priorityId, source" in (problem.hint or "")
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
+@pytest.mark.parametrize("begin", [b"G", b"GET /healthz HTTP/1.1\r\nHost: a\r\n"], ids=["a byte", "lines"])
+def test_head_that_stops_after_its_first_packet_ends_the_connection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[[Coroutine[Any, Any, None]], None], begin: bytes
+) -> None:
+    """The program runs on uvloop, where the packet comes before aiohttp waits for it."""
+    monkeypatch.setattr(api, "_HEAD_SECONDS", 0.1)
+    types, tokens = tmp_path / "types", tmp_path / "tokens"
+    types.mkdir()
+    tokens.write_text(f"{TOKEN} ada\n")
+
+    async def talk() -> None:
+        async with in_process(types_folder=types, types_token_file=tokens) as server, asyncio.timeout(HANG / 2):
+            with socket.create_connection(("127.0.0.1", urlsplit(server.url).port)) as client:
+                client.sendall(begin)
+                client.setblocking(False)
+                with suppress(ConnectionError):
+                    assert await asyncio.get_running_loop().sock_recv(client, 1) == b""
+
+    run(talk())

@@ -13,8 +13,9 @@ _TEXT: Final = "tag:yaml.org,2002:str"
 _PLAIN: Final = frozenset({_TEXT, "tag:yaml.org,2002:yaml", "tag:yaml.org,2002:value"})
 # Booleans and numbers of the Go library that PyYAML would write without quotes.
 _AMBIGUOUS: Final = re.compile(r"[yYnN]|[-+]?[0-9]+([eE][-+]?[0-9]+)?|[-+]?0o[0-7]+")
-# Line breaks of YAML 1.1 that PyYAML would write as they are.
-_BREAKS: Final = re.compile("[\x85\u2028\u2029]")
+# Line breaks of YAML 1.1 that PyYAML would write as they are, and what GitHub takes for commands in a log.
+_BREAKS: Final = re.compile(r"[\x85\u2028\u2029]|##\[|(?:^|\s)::")
+_COMMAND: Final = re.compile("^( *)::", re.MULTILINE)
 
 
 class _SortedDumper(yaml.SafeDumper):
@@ -71,7 +72,8 @@ def to_ordered_yaml(value: JSON) -> str:
 
 def _dumped(value: JSON, dumper: Any, *, sort_keys: bool = False, **options: Any) -> str:  # noqa: ANN401 - PyYAML's
     text: str = yaml.dump(value, Dumper=dumper, sort_keys=sort_keys, allow_unicode=True, **options)
-    return text
+    # Both are in double quotes, see `_BREAKS`. A long text may go on with them in the next line.
+    return _COMMAND.sub(r"\1\\x3A:", text.replace("##[", r"#\x23["))
 
 
 def _represent_text(dumper: Any, text: str) -> yaml.ScalarNode:  # noqa: ANN401 - two classes without a common base

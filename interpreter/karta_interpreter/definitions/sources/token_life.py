@@ -37,7 +37,7 @@ class TokenLife(Struct, frozen=True):
             life = cls(float(fields.get("iat", -inf)), float(fields.get("exp", inf)))
             if life.end != inf:
                 str(life)  # raises an error if no calendar has the time
-        except (AttributeError, OverflowError, TypeError, ValueError):
+        except (AttributeError, OverflowError, RecursionError, TypeError, ValueError):
             return None
         return life
 

@@ -89,8 +89,9 @@ class TimedConnection(RequestHandler):
         """Take bytes. If they are the beginning of headers, expect the rest."""
         count = self._request_count
         super().data_received(data)
-        # Bytes came, no request was complete or is in work, and no deadline runs for it yet: a head has begun.
-        if self._request_count == count != self._expected and not self.is_busy:
+        # Bytes came, no request was complete or is in work, and no deadline runs for it yet: a head has begun. aiohttp
+        # may not wait for requests yet when the first bytes come.
+        if self._request_count == count != self._expected and not (count and self.is_busy):
             self._expected = count
             self._set("headers", self._header_seconds, self._check_headers, count)
 
