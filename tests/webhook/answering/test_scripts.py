@@ -157,6 +157,34 @@ async def becomes(server: Process, replicas: int) -> None:
     await client.close()
 
 
+NEEDED = """
+apiVersion: config.karmada.io/v1alpha1
+kind: ResourceInterpreterCustomization
+metadata: {name: needed}
+spec:
+  target: {apiVersion: mill.example.org/v1, kind: GrainMill}
+  customizations:
+    dependencyInterpretation:
+      luaScript: |
+        function GetDependencies(obj)
+          local found = {}
+          for i, namespace in ipairs({"bakery", "palace"}) do
+            found[i] = {apiVersion = "v1", kind = "Secret", namespace = namespace, name = obj.metadata.name}
+          end
+          found[3] = {apiVersion = "v1", kind = "Secret", labelSelector = {matchLabels = {crown = "yes"}}}
+          return found
+        end
+"""
+
+
+async def test_script_names_nothing_of_another_namespace(tmp_path: Path) -> None:
+    (tmp_path / "needed.yaml").write_text(NEEDED)
+    with running(overrides=[str(tmp_path)]) as server:
+        answer = await ask(server, "GrainMill", "InterpretDependency")
+    own = {"apiVersion": "v1", "kind": "Secret", "namespace": "bakery", "name": "rye"}
+    assert answer.response["dependencies"] == [own]
+
+
 async def test_edit_is_served_and_broken_edit_is_not(tmp_path: Path) -> None:
     overrides = tmp_path / "overrides"
     shutil.copytree(OVERRIDES, overrides)
