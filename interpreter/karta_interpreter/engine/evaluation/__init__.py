@@ -37,6 +37,7 @@ from karta_interpreter.engine.evaluation.status import (
     match_status,
     match_with_rest,
     status_match_reads,
+    with_rest,
 )
 from karta_interpreter.engine.evaluation.templates import (
     JSON_TYPES,
@@ -85,4 +86,5 @@ __all__ = [
     "template_reads",
     "total_replicas",
     "unknown_requests",
+    "with_rest",
 ]

@@ -24,6 +24,7 @@ __all__ = [
     "match_status",
     "match_with_rest",
     "status_match_reads",
+    "with_rest",
 ]
 
 
@@ -81,7 +82,12 @@ def match_with_rest(definition: Definition, obj: Object) -> StatusMatch:
 
     Raises InterpretationError like `match_status`.
     """
-    match, rules = match_status(definition, obj), definition.status
+    return with_rest(definition, obj, match_status(definition, obj))
+
+
+def with_rest(definition: Definition, obj: Object, match: StatusMatch) -> StatusMatch:
+    """Return the status as `match_with_rest` does, from the one that the object has without its wish."""
+    rules = definition.status
     if rules is None or rules.rest is None or not BEYOND_REST.isdisjoint(match.matched):
         return match
     if not rules.rest.first(obj):

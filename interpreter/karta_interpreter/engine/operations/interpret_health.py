@@ -1,9 +1,11 @@
 """InterpretHealth: does the workload do what it should in this cluster?"""
 
+from dataclasses import replace
+
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON, Object, Projection, generation, get
 from karta_interpreter.definitions.karta import AT_WORK, FAILING, TRANSITIONAL, Definition
-from karta_interpreter.engine.evaluation import Status, StatusMatch, match_with_rest, status_match_reads
+from karta_interpreter.engine.evaluation import Status, StatusMatch, match_status, status_match_reads, with_rest
 from karta_interpreter.engine.operations.interpret_status import observed_generation
 from karta_interpreter.languages.jq import take_outputs
 
@@ -27,21 +29,32 @@ def interpret_health(definition: Definition, obj: Object) -> bool:
     if health is None and definition.status is None:
         raise InterpretationError(f"definition {definition.name} has no status definition, so there is no health")
     if health is None:
-        match, healthy = match_with_rest(definition, obj), healthy_statuses(definition)
-        matched = match.matched
-        if Status.SUSPENDED in matched and Status.SUSPENDED in healthy:
+        match, healthy = match_status(definition, obj), healthy_statuses(definition)
+        if _counts(match, healthy) and Status.UNDEFINED not in match.matched and not is_stale(definition, obj):
             return True
-        if is_stale(definition, obj):
-            matched = (*FAILING.intersection(matched), Status.INITIALIZING)
-        elif Status.UNDEFINED in matched and Status.UNDEFINED not in healthy:
-            _check_words(definition, match, obj)
-        return not healthy.isdisjoint(matched) and (FAILING - healthy).isdisjoint(matched)
+        return _rests_or_counts(definition, obj, with_rest(definition, obj, match), healthy)
     if is_stale(definition, obj):
         return False
     verdict = health.first(obj)
     if verdict is None:
         raise health.mistyped(verdict)
     return bool(verdict)
+
+
+def _counts(match: StatusMatch, healthy: frozenset[Status]) -> bool:
+    """Return whether a status counts as healthy, and nothing fails that does not."""
+    return not healthy.isdisjoint(match.matched) and (FAILING - healthy).isdisjoint(match.matched)
+
+
+def _rests_or_counts(definition: Definition, obj: Object, match: StatusMatch, healthy: frozenset[Status]) -> bool:
+    """Return whether an object is healthy, of which the status alone does not say so. Rest comes first."""
+    if Status.SUSPENDED in match.matched and Status.SUSPENDED in healthy:
+        return True
+    if is_stale(definition, obj):
+        match = replace(match, matched=(*FAILING.intersection(match.matched), Status.INITIALIZING))
+    elif Status.UNDEFINED in match.matched and Status.UNDEFINED not in healthy:
+        _check_words(definition, match, obj)
+    return _counts(match, healthy)
 
 
 def _check_words(definition: Definition, match: StatusMatch, obj: Object) -> None:
@@ -56,8 +69,9 @@ def _check_words(definition: Definition, match: StatusMatch, obj: Object) -> Non
     has_statuses = rules.conditions is not None and rules.conditions.status_field
     types = [condition.type for condition in match.conditions if condition.status or not has_statuses]
     words = [match.phase] if match.phase else [*filter(None, types)]
-    leaves_counters = not rules.completes and _has_counter(obj.get("status"), counted(definition))
-    if words and rules.words.isdisjoint(words) and not leaves_counters:
+    if not words or not rules.words.isdisjoint(words):
+        return
+    if rules.completes or not _has_counter(obj.get("status"), counted(definition)):
         raise InterpretationError(f"the definition does not know the state {', '.join(words):.200}")
 
 
@@ -113,7 +127,7 @@ def healthy_statuses(definition: Definition) -> frozenset[Status]:
 
 def is_stale(definition: Definition, obj: Object) -> bool:
     """Return whether the status of an object is of an older generation, and counts as such."""
-    return definition.may_be_stale and is_behind(obj)
+    return is_behind(obj) and definition.may_be_stale
 
 
 def is_behind(obj: Object) -> bool:
