@@ -48,7 +48,9 @@ TRIED = {
         "tests.definitions.sources.test_hostile_paths:test_version_of_reference_is_not_a_path",
     ],
     "a file or an archive for a command": [
-        "tests.cli.test_hostile_files:test_file_that_is_not_a_manifest_is_refused_by_name"
+        "tests.cli.test_hostile_files:test_file_that_is_not_a_manifest_is_refused_by_name",
+        "tests.cli.test_hostile_files:test_link_and_name_lead_to_no_file_elsewhere",
+        "tests.definitions.sources.test_file_scan:test_only_regular_files_are_read",
     ],
 }
 
