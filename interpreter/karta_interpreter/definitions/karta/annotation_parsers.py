@@ -166,10 +166,16 @@ def parse_dependencies(annotation: AnnotationText) -> tuple[values.Needed, ...]:
 def parse_unread(annotation: AnnotationText) -> tuple[values.UnknownPart, ...]:
     """Return the entries of ``unread``."""
     unread: list[values.UnknownPart] = []
-    for index, entry in _entries(annotation, lambda entry: _field_problems(entry, ("unknown", "reason"))):
+    for index, entry in _entries(annotation, _unread_problems):
         if place := annotation.query(entry["unknown"], index, "unknown"):
             unread.append(values.UnknownPart(place, entry["reason"]))
     return tuple(unread)
+
+
+def _unread_problems(entry: Object) -> Iterable[Problem]:
+    if "omit" in entry:  # resources were once left out by their names
+        return [("omit", "omit is read no more, and nothing has to be left out", "delete the entry")]
+    return _field_problems(entry, ("unknown", "reason"))
 
 
 def _entries(
