@@ -57,3 +57,17 @@ def test_catalogue_counts_the_pods_that_the_readme_says() -> None:
     assert [pods(answer) for answer in answers] == [row.karta for row in rows()]
     assert len(answers) == 3
     assert all(row.karta != row.script for row in rows())
+
+
+def test_readme_tells_who_decides_what_happens_without_the_server_and_what_is_tested() -> None:
+    page = README.read_text(encoding="utf-8")
+    tested = re.findall(
+        r"^\| (\w+)[^|]*\| [^|]*\| [^|]*\| ([^|]*) \|$", (_ROOT / "docs" / "upgrade.md").read_text(), re.MULTILINE
+    )
+    (line,) = (each for each in page.splitlines() if each.startswith("- **Tested** with"))
+    for name, versions in tested:
+        if name != "Helm" and name in line:
+            for version in re.findall(r"v?(\d+\.\d+)", versions):
+                assert version in line or name == "Python", f"{name} {version}"
+    assert "**While it is down** nothing that runs is changed" in page
+    assert "what an object says changes answers of its own namespace only" in page
