@@ -1,8 +1,11 @@
 from typing import Any
 
 import pytest
+from hypothesis import given, settings, strategies as st
 
-from karta_interpreter.engine.evaluation.pod_states import other_owner, problem_of
+from karta_interpreter.base.k8s.values import Object
+from karta_interpreter.engine.evaluation.pod_states import other_owner, owner_uids, problem_of, uids_below
+from tests.support.examples import EXAMPLES
 from tests.support.rows import rows
 
 KILLED = {"terminated": {"reason": "OOMKilled", "exitCode": 137}}
@@ -85,3 +88,27 @@ def test_owner_is_known_by_its_uid(pod: dict[str, Any], expected: str) -> None:
         "circle": _owned(("batch/v1", "Job", "circle")),
     }
     assert other_owner(JOB, pod, between) == expected
+
+
+_UIDS = st.sampled_from(["job", "a", "b", "c", "d"])
+_REFERENCES = st.lists(st.tuples(_UIDS, st.sampled_from(["Job", "ReplicaSet"])), max_size=3)
+
+
+def _thing(uid: str, kind: str, references: list[tuple[str, str]]) -> Object:
+    owners = [{"apiVersion": "batch/v1", "kind": named, "name": owner, "uid": owner} for owner, named in references]
+    return {"apiVersion": "batch/v1", "kind": kind, "metadata": {"uid": uid, "ownerReferences": owners}}
+
+
+@settings(max_examples=EXAMPLES * 50)
+@given(st.dictionaries(st.sampled_from("abcd"), _REFERENCES), _REFERENCES)
+def test_pod_of_an_owner_below_has_no_other_owner(
+    between: dict[str, list[tuple[str, str]]], references: list[tuple[str, str]]
+) -> None:
+    """The two are the same but for references that name their owner with another kind than it has."""
+    kinds = {uid: "Job" if uid in ("job", "d") else "ReplicaSet" for uid in ("job", "a", "b", "c", "d")}
+    named = {uid: [(owner, kinds[owner]) for owner, _ in owners] for uid, owners in between.items()}
+    owners = {uid: _thing(uid, kinds[uid], owned_by) for uid, owned_by in named.items()}
+    job = _thing("job", "Job", [])
+    pod = _thing("pod", "Pod", [(owner, kinds[owner]) for owner, _ in references])
+    if owner_uids(pod) & uids_below(job, owners):
+        assert other_owner(job, pod, owners) == ""

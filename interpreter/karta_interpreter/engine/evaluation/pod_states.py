@@ -1,5 +1,6 @@
 """The state of a pod: whether it counts, why it does not run, and which object of the workload's kind owns it."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Final
 
@@ -87,6 +88,31 @@ def other_owner(obj: Object, pod: Object, owners: Mapping[JSON, Object]) -> str:
             elif owner in owners:
                 pending.append(owners[owner])
     return other
+
+
+def uids_below(obj: Object, owners: Mapping[JSON, Object]) -> set[str]:
+    """Return the UID of an object, and those of the ``owners`` that it owns, also through others of them.
+
+    A pod that one of them owns has no `other_owner`. The work is linear in their references.
+    """
+    children = defaultdict[str, list[str]](list)
+    for uid, owner in owners.items():
+        if isinstance(uid, str) and (owner.get("kind"), _group(owner)) != (obj.get("kind"), _group(obj)):
+            for above in owner_uids(owner):
+                children[above].append(uid)
+    pending = [uid] if isinstance(uid := get(obj, ("metadata", "uid")), str) else []
+    below = {*pending}
+    while pending:
+        found = {*children[pending.pop()]} - below
+        below |= found
+        pending += found
+    return below
+
+
+def owner_uids(obj: Object) -> set[str]:
+    """Return the UIDs of the owners that an object names."""
+    references = objects_in(get(obj, ("metadata", "ownerReferences")))
+    return {uid for reference in references if isinstance(uid := reference.get("uid"), str)}
 
 
 def _group(obj: Object) -> str:

@@ -13,7 +13,14 @@ from typing import NamedTuple, Self
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.k8s import GVK, JSON, Counting, Object, PodRequirements, get, objects_in, pod_requirements
 from karta_interpreter.engine.evaluation import StatusMatch, attributing, pod_name, pod_sets
-from karta_interpreter.engine.evaluation.pod_states import is_active, is_ended, other_owner, problem_of
+from karta_interpreter.engine.evaluation.pod_states import (
+    is_active,
+    is_ended,
+    other_owner,
+    owner_uids,
+    problem_of,
+    uids_below,
+)
 from karta_interpreter.engine.workload.document import checked_pods, reading
 from karta_interpreter.engine.workload.extraction import PIECES, Instance
 from karta_interpreter.engine.workload.gang import GroupRule, PodGroup, SubGroup, group_rules
@@ -243,8 +250,9 @@ class WorkloadTree:
         placed = list[Object]()
         attribute = attributing(workload.definition, workload.object)
         owners_by_uid = {get(owner, ("metadata", "uid")): owner for owner in owners}
+        below = uids_below(workload.object, owners_by_uid)
         for pod in checked_pods(pods or ()):
-            other = other_owner(workload.object, pod, owners_by_uid)
+            other = "" if owner_uids(pod) & below else other_owner(workload.object, pod, owners_by_uid)
             if other:
                 strays.append(StrayPod(pod, f"pod {pod_name(pod)} is owned by {other}"))
                 continue
