@@ -30,7 +30,10 @@ def interpret_health(definition: Definition, obj: Object) -> bool:
         raise InterpretationError(f"definition {definition.name} has no status definition, so there is no health")
     if health is None:
         match, healthy = match_status(definition, obj), healthy_statuses(definition)
-        if _counts(match, healthy) and Status.UNDEFINED not in match.matched and not is_stale(definition, obj):
+        status = match.matched[0]
+        # Most objects have one status. If it counts, a wish to rest changes nothing, unless it takes Undefined's place.
+        is_sure = len(match.matched) == 1 and status in healthy and status is not Status.UNDEFINED
+        if is_sure and not is_stale(definition, obj):
             return True
         return _rests_or_counts(definition, obj, with_rest(definition, obj, match), healthy)
     if is_stale(definition, obj):
@@ -41,11 +44,6 @@ def interpret_health(definition: Definition, obj: Object) -> bool:
     return bool(verdict)
 
 
-def _counts(match: StatusMatch, healthy: frozenset[Status]) -> bool:
-    """Return whether a status counts as healthy, and nothing fails that does not."""
-    return not healthy.isdisjoint(match.matched) and (FAILING - healthy).isdisjoint(match.matched)
-
-
 def _rests_or_counts(definition: Definition, obj: Object, match: StatusMatch, healthy: frozenset[Status]) -> bool:
     """Return whether an object is healthy, of which the status alone does not say so. Rest comes first."""
     if Status.SUSPENDED in match.matched and Status.SUSPENDED in healthy:
@@ -54,7 +52,7 @@ def _rests_or_counts(definition: Definition, obj: Object, match: StatusMatch, he
         match = replace(match, matched=(*FAILING.intersection(match.matched), Status.INITIALIZING))
     elif Status.UNDEFINED in match.matched and Status.UNDEFINED not in healthy:
         _check_words(definition, match, obj)
-    return _counts(match, healthy)
+    return not healthy.isdisjoint(match.matched) and (FAILING - healthy).isdisjoint(match.matched)
 
 
 def _check_words(definition: Definition, match: StatusMatch, obj: Object) -> None:
