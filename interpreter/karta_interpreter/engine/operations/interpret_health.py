@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import JSON, Object, Projection, generation, get
+from karta_interpreter.base.k8s import JSON, Object, Projection, generation, get, parts_of
 from karta_interpreter.definitions.karta import AT_WORK, FAILING, TRANSITIONAL, Definition
 from karta_interpreter.engine.evaluation import Status, StatusMatch, match_status, status_match_reads, with_rest
 from karta_interpreter.engine.operations.interpret_status import observed_generation
@@ -75,16 +75,11 @@ def _check_words(definition: Definition, match: StatusMatch, obj: Object) -> Non
 
 def _has_counter(value: JSON, part: Projection | None) -> bool:
     """Return whether a part of a value has a number that is no generation."""
-    if part is None:
-        return False
-    if isinstance(value, list):
-        below = part if part.is_whole else part.elements
-        return any(_has_counter(element, below) for element in value)
-    if not isinstance(value, dict):
-        return type(value) in (int, float)
-    for name, field in value.items():
-        below = part if part.is_whole else part.fields.get(name) or part.elements
-        if name not in _GENERATIONS and _has_counter(field, below):
+    if part is None or type(value) in (int, float):
+        return part is not None
+    for name, below in parts_of(value):
+        inner = part if part.is_whole else part.fields.get(str(name), part.elements)
+        if name not in _GENERATIONS and _has_counter(below, inner):
             return True
     return False
 
