@@ -191,8 +191,10 @@ def _exchanged(rule: Immutable, places: Correspondence, retained: Object, observ
         places = places.of_retained(retained, template)
         shared = unless_broken(list, places.shared(rule.place, retained, drops=True)) or ()
     for path, value in shared:
-        kept = value if is_same else filled(get(retained, path), value)
-        retained = remove(retained, path) if kept is None else set_value(retained, path, kept)
+        ours = get(retained, path)
+        kept = value if is_same else filled(ours, value)
+        if kept != ours:
+            retained = remove(retained, path) if kept is None else set_value(retained, path, kept)
     return retained
 
 
