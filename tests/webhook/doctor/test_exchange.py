@@ -35,7 +35,7 @@ def test_readiness(status: int, body: bytes, level: Level, found: str) -> None:
     ("body", "found"),
     [
         pytest.param("ok\n--without Jbo: nothing\n", ["the server is ready", "--without Jbo: nothing"], id="a doubt"),
-        pytest.param("ok\n" + "line\n" * 99, ["the server is ready", *["line"] * 20], id="no more than twenty"),
+        pytest.param("ok\n" + "line\n" * 99, ["the server is ready", *["line"] * 30], id="no more than thirty"),
         pytest.param("<html>\nok\n", ["the server is ready"], id="another server"),
     ],
 )

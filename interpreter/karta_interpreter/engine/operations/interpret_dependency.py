@@ -167,7 +167,8 @@ def _filled(name: str, values: Object, rounds: int = _MOST_ROUNDS) -> Iterator[s
     path = tuple(int(step) if step.isdecimal() else step for step in _STEP.findall(token))
     value = get(values, path, get(values, path[:1]))  # one text may stand for all that begins so
     entries = value[: MOST_NAMES + 1] if isinstance(value, list) else [value]
-    texts = [text[:254] for text in entries if isinstance(text, str)]
+    # A parameter in its own value has no end, and no object has such a name.
+    texts = [text[:254] for text in entries if isinstance(text, str) and token not in text]
     if texts and not rounds:
         raise QueryResultsError(f"a name has more than {_MOST_ROUNDS} parameters, or one within another, up to {name}")
     for text in texts:

@@ -142,7 +142,8 @@ local function fill(names, name, values, rounds)
   end
   if value == nil and top ~= values then value = top end
   for at, text in ipairs(is_list(value) and value or {value}) do
-    if at <= 17 and type(text) == "string" then texts[#texts + 1] = string.sub(text, 1, 254) end
+    local is_own = type(text) ~= "string" or string.find(text, token, 1, true)
+    if at <= 17 and not is_own then texts[#texts + 1] = string.sub(text, 1, 254) end
   end
   if #texts > 0 and rounds == 0 then error("more than 4 results of parameters in parameters", 0) end
   for _, text in ipairs(texts) do
