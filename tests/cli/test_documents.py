@@ -81,8 +81,10 @@ def test_several_components_answer_with_the_object_as_f(run: Run) -> None:
 
 
 def test_customization_needs_one_object_in_f(run: Run) -> None:
-    done = run("interpret", "--customization", _COMPONENTS, "--operation", "InterpretComponent")
-    assert (done.exit_code, "-f is the object: give one" in done.stderr) == (2, True)
+    asked = ("interpret", "--customization", _COMPONENTS, "--operation", "InterpretComponent")
+    none, two = run(*asked), run(*asked, "-f", _JOBSET, "-f", _COMPLETE)
+    assert (none.exit_code, "give the object: FILE" in none.stderr) == (2, True)
+    assert (two.exit_code, "-f is the object, here" in two.stderr) == (2, True)
 
 
 def test_check_says_what_validate_says(run: Run) -> None:
