@@ -57,6 +57,9 @@ def test_pods_are_leaves(run: Run, tmp_path: Path) -> None:
         "├── group raycluster batch-inference: of head and worker, at least 11 pods together, 1 run, 10 missing\n"
         # It has no label ray.io/cluster, the key of the group.
         "└── in no group: spot-y\n"
+        "    └── definition ray-io-raycluster-v1, component worker, "
+        'groupByKeyPaths `.metadata.labels["ray.io/cluster"]`, pod spot-y: '
+        "gives null, which says nothing: is it a pod of another workload?\n"
     )
 
 

@@ -19,7 +19,7 @@ from karta_interpreter.cli.render import full_name, one_line, say, written
 from karta_interpreter.engine.evaluation import Status, pod_name
 from karta_interpreter.engine.explain import warnings_about
 from karta_interpreter.engine.workload import ComponentNode, InstanceNode, PodGroup, SubGroup, WorkloadTree
-from karta_interpreter.engine.workload.tree import GroupNode, count_running
+from karta_interpreter.engine.workload.tree import GroupNode, count_running, reason_without_group
 
 _MARKERS = (("├── ", "│   "), ("└── ", "    "))
 _NONE = "none"
@@ -42,7 +42,8 @@ def tree_text(tree: WorkloadTree) -> str:
     head, below = _component(tree.root, click.style(title, bold=True), status)
     below += [_group(node) for node in tree.groups]
     if tree.ungrouped:
-        below.append((_line("in no group", *map(pod_name, tree.ungrouped)), []))
+        reasons = dict.fromkeys(reason_without_group(tree.workload, pod) for pod in tree.ungrouped)
+        below.append((_line("in no group", *map(pod_name, tree.ungrouped)), [(text, []) for text in reasons if text]))
     return "".join(f"{one_line(line)}\n" for line in (head, *_drawn(below)))
 
 

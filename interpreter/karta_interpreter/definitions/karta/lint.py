@@ -67,9 +67,18 @@ def lint(karta: KartaResource, parsed: Sequence[Parsed], annotations: Annotation
             yield violation("child-status-unused", (*path, "statusDefinition"))
     yield from _leaves(structure, annotations)
     yield from _unread(karta, annotations)
+    yield from _replicas_of_groups(karta)
     if structure.root_component.status_definition is not None:
         yield from _status(structure.root_component.status_definition, parsed, annotations)
     yield from _expressions(structure, parsed, annotations)
+
+
+def _replicas_of_groups(karta: KartaResource) -> Iterator[Finding]:
+    keys = {key for group in karta.spec.gang.pod_groups for member in group.members for key in member.group_by}
+    for path, component in karta.spec.structure_definition.components:
+        is_counting = component.spec_definition is None and component.scale_definition
+        if component.pod_selector and component.pod_selector.replica_key in keys and not is_counting:
+            yield violation("replicas-not-counted", (*path, "podSelector", "replicaSelector"), name=component.name)
 
 
 def _suspension(path: Path, definition: SuspendDefinition) -> Iterator[Finding]:

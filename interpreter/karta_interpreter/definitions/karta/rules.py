@@ -145,6 +145,11 @@ RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
         'a second entry has the {field} "{key}", which the API server rejects',
         "keep one of them",
     ),
+    "replicas-not-counted": (
+        Severity.WARNING,
+        'pods are grouped by replicas of the component "{name}", which does not count them: it has pods, or no scale',
+        "move the replicaSelector to a component above that has no pods and a scaleDefinition with the replicas",
+    ),
     "replicas-not-writable": (
         Severity.WARNING,
         'the component "{name}" {is_elastic} number can be written through this expression',

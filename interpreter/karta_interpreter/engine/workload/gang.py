@@ -17,7 +17,7 @@ from msgspec import Struct
 from karta_interpreter.base.errors import InterpretationError, QueryError, WorkloadError
 from karta_interpreter.base.k8s import JSON, Object, Path, set_value
 from karta_interpreter.definitions.karta import ComponentRules, Definition, PodQuery
-from karta_interpreter.engine.evaluation import UNNAMED, Attribution, Scale, attribution, scale_locations, scales
+from karta_interpreter.engine.evaluation import Attribution, Scale, attribution, instance_ids, scale_locations, scales
 
 if TYPE_CHECKING:
     from karta_interpreter.definitions.karta.model import PodGroup as WholeGroup, PodGroupMember, Topology
@@ -200,19 +200,22 @@ def _group_minimum(definition: Definition, obj: Object, pods: Iterable[_Grouped]
 
 def _parts(definition: Definition, one: _Grouped) -> Iterator[_Part]:
     """Yield the members of a pod's group that its keys determine."""
-    keys = one.member.rule.group_by
+    keys, own = one.member.rule.group_by, definition.component(one.place.component)
     for leaf in definition.leaves:
-        own = leaf.name == one.place.component
-        if not own and _is_grouped_apart(definition, leaf, one):
+        is_alike = own is not None and leaf.selector.instance_id == own.selector.instance_id
+        if leaf is not own and _is_grouped_apart(definition, leaf, one, is_alike=is_alike):
             continue
-        instance = one.place.instance if own and divides(keys, leaf.selector.instance_id, one.pod) else None
+        instance = one.place.instance if is_alike and divides(keys, leaf.selector.instance_id, one.pod) else None
         maker = attribution.replica_maker(definition, leaf.name)
         divided = maker is not None and divides(keys, maker.selector.replica_key, one.pod)
         yield _Part(leaf.name, instance, maker if divided else None)
 
 
-def _is_grouped_apart(definition: Definition, leaf: ComponentRules, one: _Grouped) -> bool:
-    """Return whether the pods of another component are in other groups than the pod."""
+def _is_grouped_apart(definition: Definition, leaf: ComponentRules, one: _Grouped, *, is_alike: bool) -> bool:
+    """Return whether the pods of another component are in other groups than the pod.
+
+    ``is_alike``: its pods name their instances as the pod does, so its instance of that name is in the pod's group.
+    """
     # The filters cannot be evaluated because the component may have no pod yet. So its first rule counts.
     member, keys = next(_candidates(definition, leaf.name), None), one.member.rule.group_by
     if member is None or member.pod_group != one.member.pod_group or member.rule.group_by != keys:
@@ -220,20 +223,24 @@ def _is_grouped_apart(definition: Definition, leaf: ComponentRules, one: _Groupe
     own = definition.component(one.place.component)
     if own is not None and divides_components(keys, own, one.pod):
         return True
-    return divides_components(keys, leaf, one.pod) or divides(keys, leaf.selector.instance_id, one.pod)
+    if divides_components(keys, leaf, one.pod):
+        return True
+    return not is_alike and divides(keys, leaf.selector.instance_id, one.pod)
 
 
 def _per_replica(obj: Object, part: _Part, pods: int) -> int:
     maker = part.divided_by
     if maker is None:
         return pods
-    if maker.pods is not None or maker.replicas is None or maker.instance_ids is not None:
+    ids = instance_ids(maker, obj)
+    instance = "" if maker.instance_ids is None else part.instance
+    if maker.pods is not None or maker.replicas is None or instance not in ids:
         raise WorkloadError(
             f"definition {maker.definition}: pods are grouped by replicas of component {maker.name}, but how many of "
-            "them there are is not known; the replicaSelector belongs to a component of its own, without pods and "
-            "instances, whose scaleDefinition counts the replicas"
+            "them there are is not known; the replicaSelector belongs to a component of its own without pods, whose "
+            "scaleDefinition counts the replicas"
         )
-    (scale,) = scales(maker, obj, UNNAMED)
+    scale = scales(maker, obj, ids)[ids.index(instance)]
     replicas = max(_minimum_of(scale), 1)  # 0 replicas have 0 pods, and 1 divides 0
     if pods % replicas:
         raise WorkloadError(

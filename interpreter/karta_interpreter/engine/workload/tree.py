@@ -346,11 +346,16 @@ def groups_of(workload: Workload, pods: Sequence[Object] = ()) -> tuple[GroupNod
 
 
 def _has_group(workload: Workload, pod: Object) -> bool:
+    return not reason_without_group(workload, pod)
+
+
+def reason_without_group(workload: Workload, pod: Object) -> str:
+    """Return why a pod has no group: the error of its rule. "" if it has one, or no rule is about it."""
     try:
         workload.pod_groups([pod])
-    except WorkloadError:
-        return False
-    return True
+    except WorkloadError as err:
+        return str(err)
+    return ""
 
 
 def _known(**fields: JSON) -> Wire:
