@@ -113,9 +113,9 @@ def test_conditions_of_indecisive_status_are_omitted() -> None:
 @rows(
     ("phase", "health"),
     [
-        pytest.param("Slow", "Healthy", id="it is named"),
+        pytest.param("Slow", "Degraded", id="a person looks at what is in trouble, also where no move would help"),
         pytest.param("Up", "Progressing", id="others are not healthy then"),
-        pytest.param("Bad", "Degraded", id="a failure that is not named"),
+        pytest.param("Bad", "Degraded", id="a failure"),
     ],
 )
 def test_healthy_statuses_annotation_decides(phase: str, health: str) -> None:

@@ -26,8 +26,8 @@ def argocd_health(*versions: Definition) -> dict[str, str]:
 
     The second entry has Argo CD open the libraries of Lua, for scripts that need them.
 
-    Failed and Degraded are Degraded, unless the definition counts them as healthy. docs/gitops.md has the other
-    verdicts. Healthy implies that the object is healthy to Karmada, and Degraded that it is not. An object of a version
+    Failed and Degraded are Degraded, also where the definition counts them as healthy because no move would help.
+    docs/gitops.md has the other verdicts. Healthy implies that the object is healthy to Karmada. An object of a version
     that is not given is judged as one of the last version. Raises ExportError with the field, the expression and the
     reason if a script cannot give the same answer.
     """
@@ -98,7 +98,8 @@ def _verdict(script: OperationScript) -> Iterator[str]:
     mapped = possible_statuses(definition.status)
     named = definition.annotations.healthy_statuses
     counted_as_healthy = {Status.RUNNING, Status.COMPLETED} if named is None else named
-    trouble = [status for status in Status if status in FAILING.difference(named or ()) and status in mapped]
+    # A person looks at what the operator calls a trouble, also where a move would not help.
+    trouble = [status for status in Status if status in FAILING and status in mapped]
     suspended = [status for status in (Status.SUSPENDED, Status.SUSPENDING) if status in mapped]
     healthy = [status for status in (*mapped, Status.UNDEFINED) if status in counted_as_healthy]
     rests = Status.SUSPENDED in mapped and (named is None or Status.SUSPENDED in named)

@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.findings import DefinitionError, Severity
-from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s import GVK, edit
 from karta_interpreter.definitions.karta.annotations import ExtraDependency
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.definitions.openapi.draft import components_of, draft
+from karta_interpreter.definitions.openapi.draft import Draft, components_of, draft
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from tests.support.rows import rows
 
@@ -462,3 +462,22 @@ def test_draft_uses_the_requested_version() -> None:
     both = crd()
     both["spec"]["versions"].append({**both["spec"]["versions"][0], "name": "v2", "storage": False})
     assert [CustomKind.of(both, version).gvk.version for version in (None, "v2")] == ["v1", "v2"]
+
+
+def _toy(spec: dict[str, Any], scale_path: str = "") -> Draft:
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": spec}}}
+    return draft(CustomKind("toys.example.com", GVK("toys.example.com", "v1", "Toy"), schema, scale_path))
+
+
+def test_count_of_the_scale_subresource_is_that_of_a_kind_without_pods() -> None:
+    root = _toy({"replicas": {"type": "integer"}}, ".spec.replicas").karta["spec"]["structureDefinition"][
+        "rootComponent"
+    ]
+    assert root["scaleDefinition"] == {"replicasPath": ".spec.replicas"}
+
+
+def test_claims_of_a_container_are_no_volumes() -> None:
+    claims = {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}}
+    resources = {"type": "object", "properties": {"claims": claims}}
+    assert "annotations" not in _toy({"resources": resources}).karta["metadata"]
+    assert "annotations" in _toy({"volumeClaims": claims}).karta["metadata"]

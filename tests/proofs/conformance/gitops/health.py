@@ -122,8 +122,8 @@ def _problem(definition: Definition, obj: Object, verdict: str, message: str) ->
         names += " in an older generation"
     if message != names and not message.startswith(f"{names}: "):
         return f"the message is {message}, and the statuses are {names}"
-    if verdict in ("Healthy", "Degraded") and interpret_health(definition, obj) is not (verdict == "Healthy"):
-        return f"{verdict}, and not so to Karmada"
+    if verdict == "Healthy" and not interpret_health(definition, obj):
+        return "Healthy, and not so to Karmada"
     return ""
 
 
@@ -150,7 +150,7 @@ def _expected(definition: Definition, obj: Object) -> str:
         matched = set(match_with_rest(definition, obj).matched)
         named = definition.annotations.healthy_statuses
         rests = Status.SUSPENDED in matched and (named is None or Status.SUSPENDED in named)
-        is_in_trouble = bool(matched & (_TROUBLE - (named or set())))
+        is_in_trouble = bool(matched & _TROUBLE)
         if _is_old(definition, obj):
             return "Degraded" if is_in_trouble and not rests else "Progressing"
         is_healthy = bool(matched & (_AT_WORK if named is None else named))

@@ -68,6 +68,8 @@ def draft(kind: CustomKind, components: Components | None = None) -> Draft:
         notes += child_notes
     if not parts:
         notes.append((ROOT, "CHECK: no pods were found. Say by a specDefinition where they are."))
+        if kind.scale_path:
+            structure["rootComponent"] = {**root, "scaleDefinition": {"replicasPath": kind.scale_path}}
     metadata: dict[str, JSON] = {
         "name": f"{(kind.gvk.group or 'core').replace('.', '-')}-{kind.name}-{kind.gvk.version}"
     }

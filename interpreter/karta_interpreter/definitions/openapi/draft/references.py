@@ -29,6 +29,11 @@ _NAME: Final = re.compile(f"{_OF_KIND}names?$")
 _OBJECT: Final = re.compile(f"{_OF_KIND}(key)?(ref|selector|reference)?s?$")
 
 
+def _is_claim_of_pod(path: SchemaPath) -> bool:
+    """Return whether a field names claims of the pod itself, as the `resources` of a container do."""
+    return path.names[-2:] == ("resources", "claims")
+
+
 def references(path: SchemaPath, schema: Object) -> Iterator[tuple[SchemaPath, str]]:
     """Yield the fields with names of objects, each with the kind. The pods of templates name theirs.
 
@@ -41,7 +46,7 @@ def references(path: SchemaPath, schema: Object) -> Iterator[tuple[SchemaPath, s
         named, described = _NAME.search(name), _OBJECT.search(name)
         if is_text(part) and named and not listed_texts(part):
             yield at, _KINDS[named[1].lower()]
-        elif described and is_text(below(part, "name")):
+        elif described and is_text(below(part, "name")) and not _is_claim_of_pod(at):
             yield at / "name", _KINDS[described[1].lower()]
         elif not (is_pod_template(part) or is_pod_spec(part) or "accessModes" in dict(fields(part))):
             yield from references(at, part)
