@@ -79,6 +79,18 @@ def test_what_the_object_refers_to_elsewhere_is_no_difference() -> None:
     assert [each.verdict for each in judged(Question.DEPENDENCIES, shown, Karta.load(karta))] == [OK]
 
 
+def test_object_of_a_kind_that_the_controller_makes_is_not_judged() -> None:
+    karta = yaml.safe_load(DEFINITION)
+    children = [{"group": "", "version": "v1", "kind": "ServiceAccount"}]
+    karta["spec"]["structureDefinition"]["additionalChildKinds"] = children
+    shop = workload("example.io/v1", "Shop", {"replicas": 1, "template": {"spec": {"containers": [container()]}}})
+    shown = evidence(shop, pod(1, serviceAccountName="shop-it"), made={"ServiceAccount/shop-it": False})
+
+    (found,) = judged(Question.DEPENDENCIES, shown, Karta.load(karta))
+    assert found.verdict == UNJUDGED
+    assert "nobody tells who has made it" in found.reason
+
+
 def test_reference_in_the_object_is_named_with_its_line() -> None:
     def with_field(obj: Thing) -> None:
         obj["spec"]["settings"] = [{"from": "shop-settings"}]

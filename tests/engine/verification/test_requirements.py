@@ -112,6 +112,23 @@ def test_lines_of_added_init_containers_keep_their_order(before: list[str], afte
     ]
 
 
+def test_init_container_that_adds_nothing_is_not_named() -> None:
+    listed = [container("small", "10m"), container("large", "4")]
+    pods = [pod(number, container(), initContainers=listed) for number in (1, 2)]
+    found = judged(Question.REQUIREMENTS, evidence(deployment(), *pods))
+
+    assert [each.reason for each in found] == [
+        "container large, 4 cpu, added by a webhook or the operator, is not counted"
+    ]
+
+
+def test_init_containers_that_need_the_same_are_all_named() -> None:
+    listed = [container("one", "4"), container("two", "4")]
+    found = judged(Question.REQUIREMENTS, evidence(deployment(replicas=1), pod(1, container(), initContainers=listed)))
+
+    assert [each.reason.split(",")[0] for each in found] == ["container one", "container two"]
+
+
 def test_container_of_a_looked_up_template_is_not_one_that_others_add() -> None:
     spec = {"podTemplate": {"spec": {"containers": [container(), container("proxy")]}}}
     template = workload("extensions.agents.x-k8s.io/v1beta1", "SandboxTemplate", spec, name="a")

@@ -10,6 +10,7 @@ from karta_interpreter.base.k8s import (
     claim_dependencies,
     get,
     namespace,
+    objects_in,
     parts_within,
     pod_dependencies,
 )
@@ -21,6 +22,7 @@ from karta_interpreter.engine.verification.judgement import Judgement, Question,
 from karta_interpreter.engine.verification.members import components_of
 
 _FIELD: Final = "metadata.annotations.karta-interpreter.io/dependencies"
+_CHILDREN: Final = ("spec", "structureDefinition", "additionalChildKinds")
 _COMPONENTS: Final = "spec.structureDefinition.childComponents"
 # Made by Kubernetes under this name (`RootCACertConfigMapName`). It names no owner, so that nothing else tells.
 _IN_EVERY_NAMESPACE: Final = frozenset({("ConfigMap", "kube-root-ca.crt")})
@@ -39,6 +41,8 @@ def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[J
     named |= {(each.kind, each.name or None) for each in referred if each.namespace != namespace(evidence.object)}
     if not evidence.pods:
         yield Judgement(Question.DEPENDENCIES, Verdict.UNJUDGED, "it has no pods at present")
+    # The controller may make an object of these kinds without an owner.
+    children = {child.get("kind") for child in objects_in(get(definition.manifest, _CHILDREN))}
     described = {field: value for field, value in evidence.object.items() if field not in ("metadata", "status")}
     for api_version, kind, name, component in sorted(set(_referred(definition, evidence))):
         if (kind, name) in named or (kind, None) in named or evidence.made.get(f"{kind}/{name}"):
@@ -50,7 +54,7 @@ def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[J
             else:  # in a pod template
                 field = pod_field(definition, component) if component else _COMPONENTS
             yield _differs(f"the {kind} at {field_of(path)} is not named", name, field, line)
-        elif f"{kind}/{name}" in evidence.made:
+        elif f"{kind}/{name}" in evidence.made and kind not in children:
             reason = (
                 f"the {kind} {name} is not named: pods refer to it, the object does not, and no controller has made it"
             )

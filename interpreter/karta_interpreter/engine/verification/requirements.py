@@ -105,7 +105,9 @@ def _causes(
     amounts = pod_field(definition, component, "resourcesPath", "containerPath", "containersPath")
     texts = [query.text for leaf in definition.leaves if leaf.name == component for query in leaf.pod_queries.values()]
     different = [key for key in sorted(ours.keys() | theirs.keys()) if ours.get(key, {}) != theirs.get(key, {})]
-    for key in different:
+    sides = (group.sets[0].template, pod_as_answered)
+    # An init container that needs less than others changes nothing. If each hides another one, all of them are named.
+    for key in [key for key in different if any(_weighs(key, side) for side in sides)] or different:
         answered, requested, name = ours.get(key), theirs.get(key), key[1]
         what = f"container {name}" if name else "a container without a name"
         is_ours = any(f'"{name}"' in text for text in texts) or name in evidence.container_names
@@ -134,6 +136,14 @@ def _causes(
             )
     if not different:
         yield _differs("the pod as a whole requests other resources than its template", "", whole)
+
+
+def _weighs(key: _Container, template: Object) -> bool:
+    """Return whether a pod without this container requests something else."""
+    kind, name = key
+    spec = template.get("spec") or {}
+    others = [container for container in objects_in(spec.get(kind)) if str(container.get("name") or "") != name]
+    return _requests({"spec": {**spec, kind: others}}).resource_request != _requests(template).resource_request
 
 
 def _list_of(key: _Container, ours: Mapping[_Container, object], theirs: Iterable[_Container]) -> str:
