@@ -113,6 +113,8 @@ _IN_STEPS = {
         GVK("apps.kruise.io", version, "CloneSet"): "Karmada adds the note of a list that went out to the template"
         for version in ("v1alpha1", "v1beta1")
     },
+    GVK("batch", "v1", "Job"): "an update makes an object of another template one of this template",
+    GVK("batch", "v1", "CronJob"): "a container without a name gets the image of the one that an image trigger names",
     GVK("milvus.io", "v1beta1", "Milvus"): "sections that the operator adds or takes out depend on the member's mode",
     GVK("sparkoperator.k8s.io", "v1beta2", "SparkApplication"): "a template that suspends ends what a queue has added",
 }
