@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from karta_interpreter.webhook.process.metrics import Metrics
+from karta_interpreter.webhook.process.metrics import GAUGES, Metrics
 from tests.bounds import feeders
 from tests.bounds.feeding import TEXT, Fed, growth
 from tests.proofs.audit.__main__ import ATTACKS
@@ -63,7 +63,10 @@ def test_row_of_page_is_tried_by_feeder_or_attack() -> None:
 
 
 def test_metric_of_row_exists() -> None:
-    page = Metrics().render().decode()
+    metrics = Metrics()
+    for gauge in GAUGES.keys() - {"definitions_bytes"}:
+        metrics.show(gauge, float)
+    page = metrics.render().decode()
     for name in re.findall(r"`(karta_interpreter_\w+)`", " ".join(row.shown for row in ROWS.values())):
         assert f"# HELP {name} " in page, name
 
