@@ -183,9 +183,11 @@ def _exchanged(rule: Immutable, places: Correspondence, retained: Object, observ
     template. So what differs was written in the member. If the member's object was made from another template, only
     gaps are filled: what differs is refused, and the author sees it.
     """
-    both, is_same = {"template": template, "member": observed}, get(template, _TEMPLATE) == get(observed, _TEMPLATE)
-    if rule.condition and not truthy(unless_broken(rule.condition.first, both)):
-        return retained
+    if rule.condition:
+        both = {"template": template, "member": observed}
+        if not truthy(unless_broken(rule.condition.first, both)):
+            return retained
+    is_same = get(template, _TEMPLATE) == get(observed, _TEMPLATE)
     shared: Iterable[tuple[Path, JSON]] = places.shared(rule.place, retained, drops=True)
     if rule.word == "changeable":  # what was kept of the member may be broken
         places = places.of_retained(retained, template)
