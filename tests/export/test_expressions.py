@@ -111,6 +111,7 @@ def test_regular_expression_becomes_pattern_or_none(regex: str, pattern: str | N
 
 
 _WITHOUT_FORM = {
+    "abs": "libjq's takes any value, and gojq's, as this one, numbers only",
     "ascii_upcase": "the reverse of ascii_downcase",
     "map_values": "an object for an object is what Karta's authors write for labels",
     "with_entries": "as map_values, with the keys",

@@ -32,6 +32,7 @@ def over(l; r): r as $r | l as $l | $l / $r | zero;
 def item(l; r): r as $r | l as $l | if ($r | type) == "array" then {_REFUSE} else $l[$r] end;
 def attempt(f): try f;
 def opposite: numbers_only(-.);
+def our_abs: numbers_only(abs);
 def our_ceil: numbers_only(ceil);
 def our_getpath(p): p as $p | if any($p[]?; type == "array") then {_REFUSE} else getpath($p) end;
 def alike(f): if type == "array" and ([.[] | values | type] | unique | length) > 1 then {_REFUSE} else f end;
@@ -39,7 +40,7 @@ def our_min: alike(min);
 def our_max: alike(max);
 def our_reverse: if type == "array" or . == null then reverse else {_REFUSE} end;
 """
-_OURS = {("ceil", 0), ("getpath", 1), ("reverse", 0), ("min", 0), ("max", 0)}
+_OURS = {("abs", 0), ("ceil", 0), ("getpath", 1), ("reverse", 0), ("min", 0), ("max", 0)}
 _OPERATORS = {"*": "times", "/": "over"}
 
 

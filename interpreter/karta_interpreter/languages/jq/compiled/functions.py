@@ -216,6 +216,7 @@ def _regex(
 
 _ALL: Final = (
     # of the input
+    _of_number("abs", abs),
     _of_input("add", lambda value: total(elements(value)), _SAME, OutputKind.SUM, None),
     _of_input("all", lambda value: all(map(values.truthy, elements(value))), ANSWER, OutputKind.BOOLEAN, None),
     _of_input("any", lambda value: any(map(values.truthy, elements(value))), ANSWER, OutputKind.BOOLEAN, None),
@@ -350,7 +351,7 @@ BUILTINS: Final = (
     | _GENERATING
     | _PICKING
     | _named("""
-    abs/0 acos/0 acosh/0 asin/0 asinh/0 atan/0 atan2/2 atanh/0 bsearch/1 builtins/0 cbrt/0 copysign/2 cos/0
+    acos/0 acosh/0 asin/0 asinh/0 atan/0 atan2/2 atanh/0 bsearch/1 builtins/0 cbrt/0 copysign/2 cos/0
     cosh/0 delpaths/1 drem/2 erf/0 erfc/0 error/0 exp/0 exp10/0 exp2/0 explode/0 expm1/0 fabs/0 fdim/2 finites/0
     flatten/0 flatten/1 fma/3 fmax/2 fmin/2 fmod/2 format/1 frexp/0 fromdate/0 fromdateiso8601/0 fromjson/0
     fromstream/1 gamma/0 gmtime/0 hypot/2 implode/0 IN/2 in/1 INDEX/1 INDEX/2 index/1 indices/1 infinite/0
