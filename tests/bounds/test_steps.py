@@ -377,7 +377,7 @@ def _diff(children: int, elements: int) -> Callable[[], object]:
 
 
 def _retain(groups: int) -> Callable[[], object]:
-    """A field of each group that the member keeps, in more groups than an expression of Karta may give."""
+    """A field of each group that the member keeps, twice in fewer groups than an instanceIdPath may give."""
     group = {"replicas": 1, "template": {"spec": {"containers": [container()]}}}
     named = [group | {"groupName": f"g{number}"} for number in range(groups)]
     deleting = [each | {"scaleStrategy": {"workersToDelete": ["one"]}} for each in named]
@@ -409,7 +409,7 @@ def _dependencies(secrets: int) -> Callable[[], object]:
 
 
 PATHS: dict[str, Path] = {
-    "retain": Path({"groups": 1000}, _retain),
+    "retain": Path({"groups": 450}, _retain),
     "dependencies": Path({"secrets": 1000}, _dependencies),
     "tree": Path({"pods": 40, "instances": 40}, _tree),
     "coverage": Path({"children": 8, "fields": 8}, _coverage),

@@ -104,7 +104,10 @@ _FILLED_IN = {
     GVK("", "v1", "Pod"): "a template without containers gets all of the member's, as no API server lets one go",
     GVK("batch", "v1", "Job"): "no API server changes the pods of a Job, so they are the member's",
     GVK("milvus.io", "v1beta1", "Milvus"): "the mode that the operator has filled in tells which components there are",
-    GVK("kubevirt.io", "v1", "VirtualMachine"): "a template without a domain, which no API server takes, gets one",
+    **{
+        GVK("kubevirt.io", version, "VirtualMachine"): "a template without a domain, which is refused, gets one"
+        for version in ("v1", "v1alpha3")
+    },
     GVK("kubevirt.io", "v1", "VirtualMachineInstance"): "likewise",
 }
 """Kinds whose members keep what makes pod sets."""
