@@ -63,3 +63,23 @@ def test_bounded_spelling_retains_as_plain_one(define: Define, text: str) -> Non
 def test_computed_count_never_moves_bounds(define: Define, count: str) -> None:
     for replicas in (1, 7):
         assert "train stays at" in str(_revised(define, count, replicas))
+
+
+@rows(
+    "count",
+    [
+        pytest.param(".spec as $s | $s.replicas // 1", id="a variable"),
+        pytest.param(". as {$spec} | $spec.replicas // 1", id="a field's own name"),
+    ],
+)
+def test_bounded_default_is_written_out(define: Define, count: str) -> None:
+    template = {**_OBJECT, "spec": {"template": _OBJECT["spec"]["template"]}}  # type: ignore[index]
+    definition = define(root=component("train", ".spec.template", count))
+    revised = interpret(definition, Call(Operation.REVISE_REPLICA, template, replicas=1))["revised"]
+    assert revised["spec"]["replicas"] == 1
+
+
+def test_bounded_count_refuses_in_the_words_of_its_author(define: Define) -> None:
+    count = '.spec as $s | if $s.replicas > 2 then error("at most two") else $s.replicas end'
+    assert _revised(define, count, 1).endswith("at most two")  # type: ignore[attr-defined]
+    assert "it ended in an error" in str(_revised(define, ". as $all | $all.kind | error", 1))

@@ -158,8 +158,7 @@ class ComponentRules(Struct, frozen=True):
         Other unset fields mean something else, such as a ``parallelism`` without a limit. Nor is a quotient written,
         because it loses what was divided: seven tasks in slots of four are two pods, and two pods are eight tasks.
         """
-        count = self.count
-        return count is not None and _has_default(count.node)
+        return _has_default(self.count.node if self.count else None)
 
     @property
     def pod_queries(self) -> Mapping[str, Query]:
@@ -185,7 +184,7 @@ def _has_default(node: ast.Node | None) -> bool:
             return not any(isinstance(part, ast.Binary) and part.operator == "/" for part in parts_of(default))
         case ast.Pipe(left, right) | ast.Comma(left, right):
             return _has_default(left) or _has_default(right)
-        case ast.Array(part) | ast.Binary("*", part):
+        case ast.Array(part) | ast.Binary("*", part) | ast.Bind(_, _, part):
             return _has_default(part)
         case ast.If(branches, otherwise):
             return any(map(_has_default, (*(result for _, result in branches), otherwise)))

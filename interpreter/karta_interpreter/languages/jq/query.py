@@ -26,7 +26,7 @@ from karta_interpreter.languages.jq.compiled.values import to_json
 from karta_interpreter.languages.jq.compiled.variables import value_of, with_values
 from karta_interpreter.languages.jq.syntax import Binary, FunctionCall, Identity, Literal, Node
 from karta_interpreter.languages.jq.syntax.printer import render
-from karta_interpreter.languages.jq.syntax.traversal import variables_in
+from karta_interpreter.languages.jq.syntax.traversal import parts_of, variables_in
 
 _LONGEST_QUOTE: Final = 80
 
@@ -273,6 +273,7 @@ def field_names(value: object) -> Sequence[str]:
 def _bounded(node: Node, variables: Sequence[str], owner: str, most: int) -> Outputs:
     """Return an expression that runs in a process of its own, with the same reading of null as plain ones."""
     program = render(node, lenient=True)
+    texts = {part.value for part in parts_of(node) if isinstance(part, Literal)}
     if variables:
         bindings = "".join(f".[{index}] as ${name} | " for index, name in enumerate(variables, start=1))
         program = f"{bindings}.[0] | {program}"
@@ -286,7 +287,7 @@ def _bounded(node: Node, variables: Sequence[str], owner: str, most: int) -> Out
         document = [value, *map(value_of, variables)] if variables else value
         try:
             # Not orjson's text: libjq gets keys in order and numbers as gojq has them.
-            return evaluate(program, to_json(document), seconds, owner, most=most)
+            return evaluate(program, to_json(document), seconds, owner, most=most, texts=texts)
         except UnicodeEncodeError as error:
             raise QueryEvaluationError("a string of the object is not Unicode text") from error
 

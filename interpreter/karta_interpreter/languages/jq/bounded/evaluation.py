@@ -5,12 +5,19 @@ process runs `libjq`. The data in its error messages is removed.
 """
 
 import re
+from collections.abc import Container
 from importlib.util import find_spec
 from typing import Final
 
 import orjson
 
-from karta_interpreter.base.errors import QueryEvaluationError, QueryResultsError, QueryStoppedError, SandboxError
+from karta_interpreter.base.errors import (
+    QueryEvaluationError,
+    QueryRaisedError,
+    QueryResultsError,
+    QueryStoppedError,
+    SandboxError,
+)
 from karta_interpreter.base.k8s import JSON
 from karta_interpreter.base.sandbox import Pool, Process, Program, remaining
 from karta_interpreter.languages.jq.bounded import libjq
@@ -49,11 +56,13 @@ def evaluate(
     pool: Pool | None = None,
     *,
     most: int = libjq.MOST_RESULTS,
+    texts: Container[object] = (),
 ) -> list[JSON]:
     """Return the outputs of a program, at most this many, for an input that is JSON text.
 
-    Waiting for a process is part of the time, starting one is not. Raises QueryEvaluationError for an error of the
-    program, and QueryStoppedError when it was stopped.
+    Waiting for a process is part of the time, starting one is not. Raises QueryRaisedError for an error with one of
+    these ``texts``, which are words of the program and no data, QueryEvaluationError for another error of the program,
+    and QueryStoppedError when it was stopped.
     """
     # Before a process is taken: text that is not Unicode is an error of the caller, which `Query` words.
     code, text = program.encode(), value.encode()
@@ -64,7 +73,8 @@ def evaluate(
     except SandboxError as error:
         raise QueryStoppedError(error.after(seconds)) from error
     if letter == libjq.FAILED:
-        raise QueryEvaluationError(redacted(payload.decode(errors="replace")))
+        message = payload.decode(errors="replace")
+        raise QueryRaisedError(message) if message in texts else QueryEvaluationError(redacted(message))
     if letter != libjq.RESULTS:
         too_many = f"it gives more than {most} results"
         raise QueryResultsError(too_many if letter == libjq.TOO_MANY else "its results are too large")
