@@ -510,8 +510,9 @@ local function agreed_generation(items, current)
     local observed, own = observed_generation(status), integer(status.generation)
     local of_template = integer(status.resourceTemplateGeneration)
     is_text = is_text or type(status.observedGeneration) == "string"
-    local is_current = with.mapped_generation or own and of_template and observed and observed >= own and of_template >= current
-    if not (observed and is_current) then return nil end
+    local is_current = observed and own and of_template and observed >= own and of_template >= current
+    if with.mapped_generation then is_current = observed end
+    if not is_current then return nil end
   end
   return is_text and string.format("%d", current) or current
 end
@@ -704,7 +705,6 @@ local function aggregated(kind, template, items)
   if with.waiting and clusters then wait_for(kind, merged, clusters) end
   if with.outcomes and kind.outcomes then merged = with_outcome(kind, merged, before, is_over) end
   local known = is_object(before) and before or {}
-  merged.observedGeneration = generation or known.observedGeneration
   if with.outcomes and kind.outcomes then with_starts(kind, merged, known, template) end
   if with.kept then
     for field in pairs(kind.kept) do if known[field] ~= nil then merged[field] = known[field] end end
@@ -715,6 +715,7 @@ local function aggregated(kind, template, items)
     end
   end
   if with.kept_paths then keep_paths(kind, merged, known) end
+  merged.observedGeneration = generation or known.observedGeneration
   if with.required then
     for _, field in ipairs(kind.required) do
       local owner = value_at(merged, field.path, #field.path - 1)

@@ -46,12 +46,12 @@ def next_status(definition: Definition, template: Object, merged: _Fields, items
     status = {**_with_outcome(definition, _with_new_clusters(definition, merged, items), present_status, items)}
     # Each member counts its own generations, which mean nothing here.
     status.pop("observedGeneration", None)
-    observed = _agreed_generation(definition, items, generation(template))
-    if observed is not None or "observedGeneration" in present_status:
-        status["observedGeneration"] = present_status["observedGeneration"] if observed is None else observed
     if definition.annotations.outcomes:
         status = _with_starts(definition, template, status, present_status)
-    successor = _with_known(definition, status, present_status)
+    successor = {**_with_known(definition, status, present_status)}
+    observed = _agreed_generation(definition, items, generation(template))
+    if observed is not None or "observedGeneration" in present_status:
+        successor["observedGeneration"] = present_status["observedGeneration"] if observed is None else observed
     for (_, *path), value in definition.annotations.required_status.items():  # an API server requires them
         if get(successor, (*path,)) is None and isinstance(get(successor, (*path[:-1],)), dict):
             successor = set_value(successor, (*path,), value)
