@@ -3,7 +3,7 @@
 import pytest
 
 from tests.catalogue.alarms import ALARMS, Alarm, alarm_of
-from tests.catalogue.verified import FOUND, NAMED, OF_EACH, alarms, states, tally
+from tests.catalogue.verified import FEW, FOUND, NAMED, OF_EACH, alarms, states, tally
 from tests.support.examples import SWEEPS_ALL, few
 from tests.support.recorded import recorded, state_of
 
@@ -32,5 +32,9 @@ def test_verify_finds_mistakes_in_definitions() -> None:
     if SWEEPS_ALL:
         assert found.found.total() >= FOUND * found.all.total(), "\n".join(found.missed)
         assert found.named.total() >= NAMED * found.all.total(), "\n".join(found.missed)
-        below = [each for each, number in found.all.items() if found.found[each] < OF_EACH * number]
-        assert not below, "\n".join(found.missed)
+        below = [
+            f"{each}: {found.found[each]} of {number}"
+            for each, number in found.all.items()
+            if number >= FEW and found.found[each] < OF_EACH * number
+        ]
+        assert not below, "\n".join([*below, *found.missed])
