@@ -78,7 +78,7 @@ def test_whether_something_runs_elsewhere(brew: Raw, path: str, *, bounded: bool
 
 
 def test_bounded_expressions_are_those_of_their_definition(brew: Raw, monkeypatch: pytest.MonkeyPatch) -> None:
-    def evaluate(program: str, value: str, seconds: float, owner: str, *, most: int) -> list[JSON]:
+    def evaluate(program: str, value: str, seconds: float, owner: str, *, most: int, **_: object) -> list[JSON]:
         assert (program, value, seconds, most) > ("", "", 0, 0)
         owners.append(owner)
         return []
