@@ -127,10 +127,7 @@ class ControlPlane:
         until("clusters are served", self.clusters_served)
 
     def _start_controllers(self) -> None:
-        # It follows each change of each object, beside tests that make changes as fast as they can.
-        self.processes.start(
-            "karmada-kube-controller-manager", "nice", "-n", "19", *controllers_of_karmada(self.layout)
-        )
+        self.processes.start("karmada-kube-controller-manager", *controllers_of_karmada(self.layout))
 
     def _start_components(self) -> None:
         self._start_components_with(multiple_pod_templates=False)
