@@ -37,6 +37,7 @@ from karta_interpreter.definitions.sources.shares import Shares
 from karta_interpreter.definitions.sources.snapshot import Quarantined
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.definitions.sources.unread import UnreadObjects
+from karta_interpreter.engine import redaction
 from karta_interpreter.engine.fights import rounds
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.engine.suites import Difference
@@ -54,7 +55,7 @@ from karta_interpreter.webhook.answering.recorder import Recorder
 from karta_interpreter.webhook.http.bodies import Bodies
 from karta_interpreter.webhook.process import server
 from karta_interpreter.webhook.process.health import HealthListener
-from karta_interpreter.webhook.wire import Request, encode_failure, fast_decoder, recording, redaction
+from karta_interpreter.webhook.wire import Request, encode_failure, fast_decoder, recording
 from karta_interpreter.webhook.wire.recording import RecordedCall
 from tests.bounds.feeding import FEEDERS, TEXT, TIMES, Fed, feeder
 from tests.webhook.answering.answered import answered
@@ -242,7 +243,7 @@ def _patterns(_: int) -> Iterator[Fed]:
     yield Fed(push, lambda: info().currsize)
 
 
-@feeder("definitions of which a recorder remembers what they read", "webhook.wire.redaction:MOST_KINDS", small=3)
+@feeder("definitions of which a recorder remembers what they read", "engine.redaction:MOST_KINDS", small=3)
 def _recorded_kinds(bound: int) -> Iterator[Fed]:
     known = redaction.Redaction(b"key")
 

@@ -32,6 +32,7 @@ from karta_interpreter.definitions.sources.snapshot import ServedDefinition
 from karta_interpreter.engine.fights.rounds import advanced, compared
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, interpret
 from karta_interpreter.engine.operations.left_out import resources_left_out
+from karta_interpreter.engine.redaction import Redaction
 from karta_interpreter.engine.verification import verify
 from karta_interpreter.engine.workload import Workload, WorkloadTree
 from karta_interpreter.languages.jq import Query
@@ -41,7 +42,6 @@ from karta_interpreter.web.console.answers import PageQuestion, answer, kartas_o
 from karta_interpreter.web.types_api.judge import judge
 from karta_interpreter.webhook import admission
 from karta_interpreter.webhook.wire import recording
-from karta_interpreter.webhook.wire.redaction import Redaction
 from tests.engine.verification.member import container, evidence, pod, workload
 from tests.support.examples import SWEEPS_ALL
 from tests.support.steps import steps

@@ -11,10 +11,10 @@ from karta_interpreter.cli.changes import CATALOGUE, Side, answer_of
 from karta_interpreter.cli.replay import _LOOKS_UP, Replay
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call
+from karta_interpreter.engine.redaction import Redaction
 from karta_interpreter.engine.suites.suite import Case
 from karta_interpreter.webhook.wire import Request, decode, encode_failure, encode_results
 from karta_interpreter.webhook.wire.recording import RecordedCall
-from karta_interpreter.webhook.wire.redaction import Redaction
 
 _PARAMETERS = {"CronWorkflow": 1, "PipelineRun": 4, "TaskRun": 5, "Workflow": 2}
 """The most cases with a parameter that names a Secret: a recording hides its value, as that of a variable."""

@@ -10,8 +10,7 @@ import pytest
 import yaml
 from click.testing import Result
 
-from karta_interpreter.base.k8s import GVK
-from karta_interpreter.cli.render import full_name
+from karta_interpreter.base.k8s import GVK, full_name
 from karta_interpreter.cli.saved import read_about
 from karta_interpreter.engine.verification import Evidence
 from tests.cli.verify.cluster import DEPLOYMENTS, PODS, MemberServer, serving, shops

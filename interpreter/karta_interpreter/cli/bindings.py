@@ -25,7 +25,7 @@ from karta_interpreter.cli.render import watched
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.sources.api_server import ApiServer, existing
 from karta_interpreter.engine.operations import natively_answered
-from karta_interpreter.webhook.doctor.webhooks import (
+from karta_interpreter.engine.registered.interpreters import (
     Customization,
     RegisteredWebhook,
     in_order,

@@ -8,13 +8,13 @@ from msgspec import Struct
 
 from karta_interpreter.base.errors import InterpretationError, LuaError
 from karta_interpreter.base.findings import closest, escaped
-from karta_interpreter.base.k8s import GVK, Object
+from karta_interpreter.base.k8s import GVK, Object, full_name
 from karta_interpreter.base.karmada import OF_SCRIPTS
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of
 from karta_interpreter.cli.files import named, read_items, read_object
 from karta_interpreter.cli.options import NO_OBJECT
 from karta_interpreter.cli.program import UsageProblem
-from karta_interpreter.cli.render import full_name, say
+from karta_interpreter.cli.render import say
 from karta_interpreter.definitions.karta import Definition, Known, resolved
 from karta_interpreter.engine.evaluation import Status, match_with_rest
 from karta_interpreter.engine.operations import (

@@ -9,12 +9,11 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import GVK, JSON, Object, edit, get, set_value
+from karta_interpreter.base.k8s import GVK, JSON, Object, edit, full_name, get, set_value
 from karta_interpreter.base.k8s.manifest import read_objects
 from karta_interpreter.cli.definitions import DEFINITIONS
 from karta_interpreter.cli.files import STDIN, manifest_errors, read_texts
 from karta_interpreter.cli.program import Problem
-from karta_interpreter.cli.render import full_name
 from karta_interpreter.cli.script_members import ADDED, MEMBER, other_value, read_members
 from karta_interpreter.definitions.karta import Definition, Retained
 from karta_interpreter.definitions.karta.schema import other_file

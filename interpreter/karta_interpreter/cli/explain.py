@@ -19,7 +19,7 @@ import yaml
 
 from karta_interpreter import __version__
 from karta_interpreter.base.findings import closest, escaped
-from karta_interpreter.base.k8s import JSON, Object, field_path, parts_within
+from karta_interpreter.base.k8s import JSON, Object, field_path, full_name, parts_within
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import short
@@ -35,7 +35,7 @@ from karta_interpreter.cli.options import (
     output,
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import full_name, one_line, say, written
+from karta_interpreter.cli.render import one_line, say, written
 from karta_interpreter.definitions.karta import PREFIX, Known, catalogue_files, catalogue_kinds, is_definition
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.definitions.karta.schema_export import json_schema

@@ -14,9 +14,9 @@ from typing import Final, TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
 from karta_interpreter.base.findings import closest, escaped, listed
-from karta_interpreter.base.k8s import GVK, JSON, Object, edit, manifest, objects_in
+from karta_interpreter.base.k8s import GVK, JSON, Object, edit, full_name, manifest, objects_in
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import full_name, say
+from karta_interpreter.cli.render import say
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.schema import other_file
 from karta_interpreter.definitions.sources import decode, list_files

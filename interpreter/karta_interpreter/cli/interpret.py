@@ -7,7 +7,7 @@ import click
 
 from karta_interpreter.base.errors import WorkloadError
 from karta_interpreter.base.findings import escaped
-from karta_interpreter.base.k8s import Object
+from karta_interpreter.base.k8s import Object, full_name
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import outcomes_table
@@ -17,7 +17,7 @@ from karta_interpreter.cli.explain import STRICT, exit_if_strict, show as show_e
 from karta_interpreter.cli.files import check_stdin, file_given, read_references
 from karta_interpreter.cli.options import LATER, Counts, definitions, file_option, inputs, operation_option
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import Data, full_name, one_line, say, written
+from karta_interpreter.cli.render import Data, one_line, say, written
 from karta_interpreter.definitions.karta import Definition, Known, resolved
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
 from karta_interpreter.engine.explain import Fact, warnings_of

@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import InterpreterError
-from karta_interpreter.base.k8s import JSON, Object, get, name as name_of, namespace as namespace_of
+from karta_interpreter.base.k8s import JSON, Object, full_name, get, name as name_of, namespace as namespace_of
 from karta_interpreter.cli.definitions import chosen, is_named, served_definitions
 from karta_interpreter.cli.member import Member, WorkloadSelection
 from karta_interpreter.cli.program import Problem
-from karta_interpreter.cli.render import full_name, table
+from karta_interpreter.cli.render import table
 from karta_interpreter.definitions.karta import Definition, Known
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition

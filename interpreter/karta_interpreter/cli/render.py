@@ -9,7 +9,7 @@ from typing import TypeVar
 import click
 
 from karta_interpreter.base.findings import Finding, Severity, Span, escaped, format_path
-from karta_interpreter.base.k8s import JSON, get
+from karta_interpreter.base.k8s import JSON
 
 # The output of `click.style` for the colours and the bold text of this program.
 _STYLE = re.compile(r"(\x1b\[(?:[01]|3[0-7]|22)m)")
@@ -66,16 +66,6 @@ def table(rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) -> str:
         for cells in lines
     )
     return "".join(f"{line.rstrip()}\n" for line in padded)
-
-
-def full_name(metadata: JSON) -> str:
-    """Return the namespace, if any, and the name, or its beginning, in an object's metadata or in a reference to one.
-
-    >>> full_name({"namespace": "default", "name": "web"}), full_name({"name": "web"}), full_name(None)
-    ('default/web', 'web', '')
-    """
-    names = get(metadata, ("namespace",)), get(metadata, ("name",)) or get(metadata, ("generateName",))
-    return "/".join(name for name in names if isinstance(name, str) and name)
 
 
 def to_json(value: JSON) -> Data:

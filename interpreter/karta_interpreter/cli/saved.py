@@ -17,12 +17,11 @@ import orjson
 from msgspec import Struct
 
 from karta_interpreter.base.errors import RecordingError
-from karta_interpreter.base.k8s import GVK, Object, Projection, count_values, get, objects_in
-from karta_interpreter.cli.render import full_name
+from karta_interpreter.base.k8s import GVK, Object, Projection, count_values, full_name, get, objects_in
 from karta_interpreter.definitions.karta import Definition, Known
 from karta_interpreter.engine.operations import IDENTITY, reads_of_karta
+from karta_interpreter.engine.redaction import Redaction
 from karta_interpreter.engine.verification import Evidence, reads_of_evidence
-from karta_interpreter.webhook.wire.redaction import Redaction
 
 _ABOUT: Final = "member.json"
 _WORKLOADS: Final = "workloads.jsonl.gz"

@@ -8,14 +8,14 @@ from typing import NamedTuple, TypeAlias
 import click
 
 from karta_interpreter.base.findings import count, escaped
-from karta_interpreter.base.k8s import MOST_REPLICAS, Object, get
+from karta_interpreter.base.k8s import MOST_REPLICAS, Object, full_name, get
 from karta_interpreter.cli import options
 from karta_interpreter.cli.definitions import kinds_of, with_cluster, workload_of
 from karta_interpreter.cli.explain import warnings_text
 from karta_interpreter.cli.files import check_stdin, file_given, read_object, read_objects
 from karta_interpreter.cli.options import LATER, NO_OBJECT, MemberOptions, definitions, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import full_name, one_line, say, written
+from karta_interpreter.cli.render import one_line, say, written
 from karta_interpreter.engine.evaluation import Status, pod_name
 from karta_interpreter.engine.explain import warnings_about
 from karta_interpreter.engine.workload import ComponentNode, InstanceNode, PodGroup, SubGroup, WorkloadTree

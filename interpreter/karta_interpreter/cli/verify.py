@@ -10,6 +10,7 @@ from typing import Final
 import click
 
 from karta_interpreter.base.findings import count
+from karta_interpreter.base.k8s import full_name
 from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.cli.definitions import chosen, served_definitions, with_cluster
 from karta_interpreter.cli.member import Member, WorkloadSelection, check_namespaces
@@ -23,7 +24,7 @@ from karta_interpreter.cli.options import (
     output,
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import full_name, one_line, say, table, written
+from karta_interpreter.cli.render import one_line, say, table, written
 from karta_interpreter.cli.saved import Saved, read_about, read_workloads, save
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.api_server import ApiServer

@@ -13,12 +13,12 @@ import pytest
 
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
+from karta_interpreter.engine.redaction import Redaction
 from karta_interpreter.webhook.answering import recorder
 from karta_interpreter.webhook.answering.calls import Calls
 from karta_interpreter.webhook.answering.recorder import Recorder
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.wire.recording import RecordedCall, files_in, read
-from karta_interpreter.webhook.wire.redaction import Redaction
 from tests.support.waiting import HANG, until
 from tests.webhook.answering.answered import answered
 from tests.webhook.answering.test_scripts import OVERRIDES

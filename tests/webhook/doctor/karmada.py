@@ -8,7 +8,7 @@ from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.engine.operations import Operation
-from karta_interpreter.webhook.doctor.webhooks import Customization, RegisteredWebhook, read_webhooks
+from karta_interpreter.engine.registered.interpreters import Customization, RegisteredWebhook, read_webhooks
 
 Raw = dict[str, Any]
 

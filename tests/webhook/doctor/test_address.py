@@ -2,10 +2,9 @@ from typing import Any
 
 import pytest
 
+from karta_interpreter.engine.registered.interpreters import Client, Service
 from karta_interpreter.webhook.doctor.connection import DialAddress, address_of
 from karta_interpreter.webhook.doctor.result import CheckResult, Level
-from karta_interpreter.webhook.doctor.webhooks import Client
-from karta_interpreter.webhook.registration.configuration import Service
 from tests.support.rows import rows
 
 NAME = "karta-interpreter.karmada-system.svc"

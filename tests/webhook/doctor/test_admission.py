@@ -1,7 +1,8 @@
 import pytest
 
+from karta_interpreter.engine.registered.interpreters import read_webhooks
 from karta_interpreter.webhook.doctor.result import Level
-from karta_interpreter.webhook.doctor.webhooks import judge_admission, read_webhooks
+from karta_interpreter.webhook.doctor.webhooks import judge_admission
 from tests.support.rows import rows
 from tests.webhook.doctor.karmada import BREW, Raw, configuration, rule
 

@@ -1,9 +1,8 @@
 import pytest
 
+from karta_interpreter.engine.registered.interpreters import Client, Service
 from karta_interpreter.webhook.doctor.kinds import judge_clusters, judge_coverage, judge_kartas, read_stored
 from karta_interpreter.webhook.doctor.result import Level
-from karta_interpreter.webhook.doctor.webhooks import Client
-from karta_interpreter.webhook.registration.configuration import Service
 from tests.support.rows import rows
 from tests.webhook.doctor.karmada import BREW, JOB, Raw, karta
 

@@ -3,7 +3,7 @@ import pytest
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.doctor.result import Level
-from karta_interpreter.webhook.doctor.webhooks import judge_precedence, read_customization
+from karta_interpreter.webhook.doctor.webhooks import judge_precedence
 from tests.support.rows import rows
 from tests.webhook.doctor.karmada import BREW, JOB, Raw, hooks, lua, rule
 
@@ -55,37 +55,3 @@ def test_scripts_come_before_webhooks(gvk: GVK, operation: Operation, level: Lev
 
     assert result.level is level
     assert ("ours-first" in result.found) is (level is Level.WARNING)
-
-
-def test_customization_scripts_have_operations() -> None:
-    fields = {
-        "retention": "Retain",
-        "replicaResource": "InterpretReplica",
-        "componentResource": "InterpretComponent",
-        "replicaRevision": "ReviseReplica",
-        "statusReflection": "InterpretStatus",
-        "statusAggregation": "AggregateStatus",
-        "healthInterpretation": "InterpretHealth",
-        "dependencyInterpretation": "InterpretDependency",
-    }
-    target = {"apiVersion": "batch/v1", "kind": "Job"}
-    for name, operation in fields.items():
-        scripts = {name: {"luaScript": "function f() end"}, "retention2": {"luaScript": "x"}}
-        read = read_customization({"metadata": {"name": "x"}, "spec": {"target": target, "customizations": scripts}})
-        assert (read.name, read.gvk, set(read.operations)) == ("x", JOB, {operation})
-
-
-@rows(
-    "spec",
-    [
-        pytest.param({}, id="nothing"),
-        pytest.param({"target": {"apiVersion": "a/b/c", "kind": "X"}}, id="no version"),
-        pytest.param(
-            {"target": {"apiVersion": "v1"}, "customizations": {"retention": {"luaScript": ""}}}, id="no script"
-        ),
-    ],
-)
-def test_customization_without_target_is_read_as_empty(spec: Raw) -> None:
-    read = read_customization({"metadata": {"name": "x"}, "spec": spec})
-
-    assert (read.gvk, read.operations) == (None, frozenset())

@@ -115,6 +115,16 @@ def name(obj: Object) -> str:
     return _text_at(obj, "name") or ""
 
 
+def full_name(metadata: JSON) -> str:
+    """Return the namespace, if any, and the name, or its beginning, in an object's metadata or in a reference to one.
+
+    >>> full_name({"namespace": "default", "name": "web"}), full_name({"name": "web"}), full_name(None)
+    ('default/web', 'web', '')
+    """
+    names = get(metadata, ("namespace",)), get(metadata, ("name",)) or get(metadata, ("generateName",))
+    return "/".join(name for name in names if isinstance(name, str) and name)
+
+
 def generation(obj: Object) -> int | None:
     """Return ``metadata.generation``, or None if it is absent or not a number."""
     value = get(obj, ("metadata", "generation"))

@@ -1,1 +1,1 @@
-"""Which operations are registered with Karmada for a kind, and the description of a definition that shows them."""
+"""Who interprets a kind: the operations that are registered for it, and the interpreters that Karmada asks."""

@@ -15,10 +15,10 @@ from typing import BinaryIO, Final
 
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import Options
+from karta_interpreter.engine.redaction import Redaction
 from karta_interpreter.webhook.answering.pending_call import Answer, PendingCall
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.wire.recording import LONGEST, file_name, file_number, files_in, head, line
-from karta_interpreter.webhook.wire.redaction import Redaction
 
 MOST_RECORDED: Final = 2**30
 """The most bytes of all files in the folder."""

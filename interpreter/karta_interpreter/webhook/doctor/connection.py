@@ -19,9 +19,9 @@ from msgspec.structs import replace
 
 from karta_interpreter.base.errors import ServeError
 from karta_interpreter.base.k8s import Object
+from karta_interpreter.engine.registered.interpreters import Client, Service
 from karta_interpreter.webhook.doctor.result import CheckResult, problem
-from karta_interpreter.webhook.doctor.webhooks import Client
-from karta_interpreter.webhook.registration.configuration import Service, parts_of_url
+from karta_interpreter.webhook.registration.configuration import parts_of_url
 from karta_interpreter.webhook.settings import option
 
 SECONDS = 10.0

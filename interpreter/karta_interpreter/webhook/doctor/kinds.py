@@ -9,8 +9,8 @@ from karta_interpreter.base.findings import count, listed
 from karta_interpreter.base.k8s import GVK, Object, by_kind, edit, objects_in
 from karta_interpreter.definitions.karta import kinds_of, name_of
 from karta_interpreter.engine.operations import Operation
+from karta_interpreter.engine.registered.interpreters import Client
 from karta_interpreter.webhook.doctor.result import CheckResult, ok, problem, warning
-from karta_interpreter.webhook.doctor.webhooks import Client
 from karta_interpreter.webhook.settings import option
 
 _KINDS, _KARTAS, _CLUSTERS = "kinds", "kartas", "clusters"

@@ -10,6 +10,13 @@ from karta_interpreter.base.k8s import GVK, Object, edit, grouped, request_path
 from karta_interpreter.base.karmada import GROUP, VERSION
 from karta_interpreter.definitions.karta import kartas_path
 from karta_interpreter.definitions.sources.api_server import Answer, ApiServer, existing
+from karta_interpreter.engine.registered.interpreters import (
+    Client,
+    RegisteredWebhook,
+    kinds_of,
+    read_customization,
+    read_webhooks,
+)
 from karta_interpreter.webhook.doctor.connection import address_of
 from karta_interpreter.webhook.doctor.endpoint import examine_endpoint
 from karta_interpreter.webhook.doctor.kinds import (
@@ -25,8 +32,6 @@ from karta_interpreter.webhook.doctor.result import IS_IN_POD, CheckResult, ok, 
 from karta_interpreter.webhook.doctor.rights import REVIEWS, judge_rights
 from karta_interpreter.webhook.doctor.token import judge_token
 from karta_interpreter.webhook.doctor.webhooks import (
-    Client,
-    RegisteredWebhook,
     judge_admission,
     judge_gate,
     judge_precedence,
@@ -34,9 +39,6 @@ from karta_interpreter.webhook.doctor.webhooks import (
     judge_rules,
     judge_timeouts,
     judge_writers,
-    kinds_of,
-    read_customization,
-    read_webhooks,
 )
 from karta_interpreter.webhook.registration.admission_ca import admission_path
 from karta_interpreter.webhook.registration.configuration import Endpoint

@@ -20,6 +20,7 @@ from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.definitions.karta import ROOT_KIND
 from karta_interpreter.definitions.sources import Snapshot
+from karta_interpreter.engine.registered.interpreters import Service
 from karta_interpreter.engine.registered.operations import (
     ServedKind,
     are_safe,
@@ -34,20 +35,6 @@ PATH = "/interpret"
 
 _LABEL = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _SERVICE = re.compile(rf"(?P<namespace>{_LABEL})/(?P<name>{_LABEL})(:(?P<port>[0-9]{{1,5}}))?")
-
-
-class Service(Struct, frozen=True):
-    """A Service of the cluster that Karmada runs in."""
-
-    namespace: str
-    name: str
-    port: int = 443
-    path: str = ""
-
-    @property
-    def host(self) -> str:
-        """Return its DNS name in the cluster, which must be in the certificate."""
-        return f"{self.name}.{self.namespace}.svc"
 
 
 def parts_of_url(url: str) -> tuple[str, int, str]:

@@ -1,13 +1,22 @@
+"""How Karmada reads webhooks and customizations, and which of them it asks."""
+
 from typing import Any
 
 import pytest
 
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Operation
-from karta_interpreter.webhook.doctor.webhooks import Client, Rule, in_order, kinds_of, read_webhooks
-from karta_interpreter.webhook.registration.configuration import Service
+from karta_interpreter.engine.registered.interpreters import (
+    Client,
+    Rule,
+    Service,
+    in_order,
+    kinds_of,
+    read_customization,
+    read_webhooks,
+)
 from tests.support.rows import rows
-from tests.webhook.doctor.karmada import BREW, JOB, configuration, hooks, rule
+from tests.webhook.doctor.karmada import BREW, JOB, Raw, configuration, hooks, rule
 
 ANY = ("*",)
 
@@ -76,3 +85,37 @@ def test_kinds_are_gathered_over_webhooks_and_rules() -> None:
 def test_rule_for_all_operations_names_its_kinds() -> None:
     assert not Rule(("a",), ("v1",), ("A",), ANY).wide
     assert kinds_of(hooks(rule(BREW, ANY))) == {BREW: tuple(Operation)}
+
+
+def test_customization_scripts_have_operations() -> None:
+    fields = {
+        "retention": "Retain",
+        "replicaResource": "InterpretReplica",
+        "componentResource": "InterpretComponent",
+        "replicaRevision": "ReviseReplica",
+        "statusReflection": "InterpretStatus",
+        "statusAggregation": "AggregateStatus",
+        "healthInterpretation": "InterpretHealth",
+        "dependencyInterpretation": "InterpretDependency",
+    }
+    target = {"apiVersion": "batch/v1", "kind": "Job"}
+    for name, operation in fields.items():
+        scripts = {name: {"luaScript": "function f() end"}, "retention2": {"luaScript": "x"}}
+        read = read_customization({"metadata": {"name": "x"}, "spec": {"target": target, "customizations": scripts}})
+        assert (read.name, read.gvk, set(read.operations)) == ("x", JOB, {operation})
+
+
+@rows(
+    "spec",
+    [
+        pytest.param({}, id="nothing"),
+        pytest.param({"target": {"apiVersion": "a/b/c", "kind": "X"}}, id="no version"),
+        pytest.param(
+            {"target": {"apiVersion": "v1"}, "customizations": {"retention": {"luaScript": ""}}}, id="no script"
+        ),
+    ],
+)
+def test_customization_without_target_is_read_as_empty(spec: Raw) -> None:
+    read = read_customization({"metadata": {"name": "x"}, "spec": spec})
+
+    assert (read.gvk, read.operations) == (None, frozenset())

@@ -16,9 +16,9 @@ from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.sources.files import load_catalogue
 from karta_interpreter.engine.operations import reads_of_karta
+from karta_interpreter.engine.redaction import Redaction
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.languages.lua.script import Script, Scripts
-from karta_interpreter.webhook.wire.redaction import Redaction
 from tests.support.rows import rows
 
 pytestmark = pytest.mark.catalogue

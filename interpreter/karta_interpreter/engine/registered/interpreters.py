@@ -1,0 +1,147 @@
+"""The interpreters that Karmada knows, and which of them it asks about a kind.
+
+Rules: ``pkg/util/interpreter/matcher.go``. Precedence: ``pkg/resourceinterpreter/interpreter.go``. Customizations come
+before webhooks. Of the webhooks, Karmada asks the first one in the order of their names.
+"""
+
+from collections.abc import Iterable
+from itertools import product
+from typing import Self
+
+from msgspec import Struct
+
+from karta_interpreter.base.k8s import GVK, Object, edit
+from karta_interpreter.engine.operations import Operation
+from karta_interpreter.languages.lua.customization import CUSTOMIZATIONS, target_of
+from karta_interpreter.languages.lua.reading import read_scripts, without_linting
+
+ANY = "*"
+HTTPS = 443
+_RULE_FIELDS = ("apiGroups", "apiVersions", "kinds", "operations")
+
+
+class Rule(Struct, frozen=True):
+    """Operations of kinds. Each list may be just ``*``."""
+
+    groups: tuple[str, ...]
+    versions: tuple[str, ...]
+    kinds: tuple[str, ...]
+    operations: tuple[str, ...]
+
+    def matches(self, gvk: GVK, operation: Operation) -> bool:
+        """Return whether Karmada sends this to the webhook."""
+        values = (*gvk, operation)
+        listed = (self.groups, self.versions, self.kinds, self.operations)
+        return all(value in names or ANY in names for value, names in zip(values, listed, strict=True))
+
+    @property
+    def wide(self) -> bool:
+        """Return whether the rule has kinds that it does not name."""
+        return any(ANY in listed for listed in (self.groups, self.versions, self.kinds))
+
+
+class Service(Struct, frozen=True):
+    """A Service of the cluster that Karmada runs in."""
+
+    namespace: str
+    name: str
+    port: int = 443
+    path: str = ""
+
+    @property
+    def host(self) -> str:
+        """Return its DNS name in the cluster, which must be in the certificate."""
+        return f"{self.name}.{self.namespace}.svc"
+
+
+class Client(Struct, frozen=True):
+    """The URL or the Service of a webhook, and the PEM certificates to trust in base64.
+
+    ``ca_bundle`` is None if the registration could not be read.
+    """
+
+    url: str = ""
+    service: Service | None = None
+    ca_bundle: str | None = ""
+
+    @classmethod
+    def of(cls, config: Object) -> Self:
+        """Read the ``clientConfig`` of a webhook from an API server. Absent fields are empty here."""
+        reference = config.get("service")
+        service = reference and Service(
+            reference.get("namespace", ""),
+            reference.get("name", ""),
+            reference.get("port") or HTTPS,
+            reference.get("path") or "",
+        )
+        return cls(config.get("url") or "", service, config.get("caBundle") or "")
+
+
+class RegisteredWebhook(Struct, frozen=True):
+    """One webhook of a configuration. ``timeout`` is in seconds, None if it is not set."""
+
+    configuration: str
+    name: str
+    client: Client
+    rules: tuple[Rule, ...]
+    timeout: int | None = None
+
+    @property
+    def full_name(self) -> str:
+        """Return the name by which Karmada sorts webhooks and that appears in its errors."""
+        return f"{self.configuration}/{self.name}"
+
+    def takes(self, gvk: GVK, operation: Operation) -> bool:
+        """Return whether one of the webhook's rules matches."""
+        return any(rule.matches(gvk, operation) for rule in self.rules)
+
+
+def read_webhooks(configuration: Object) -> tuple[RegisteredWebhook, ...]:
+    """Return the webhooks of a configuration from an API server. Absent fields are empty here."""
+    return tuple(
+        RegisteredWebhook(
+            configuration["metadata"]["name"],
+            entry.get("name", ""),
+            Client.of(entry.get("clientConfig") or {}),
+            tuple(Rule(*(tuple(rule.get(field) or ()) for field in _RULE_FIELDS)) for rule in entry.get("rules") or ()),
+            entry.get("timeoutSeconds"),
+        )
+        for entry in configuration.get("webhooks") or ()
+    )
+
+
+def in_order(webhooks: Iterable[RegisteredWebhook]) -> list[RegisteredWebhook]:
+    """Return the webhooks in Karmada's order. Only the first one that matches is asked."""
+    return sorted(webhooks, key=lambda webhook: webhook.full_name)
+
+
+def kinds_of(webhooks: Iterable[RegisteredWebhook]) -> dict[GVK, tuple[Operation, ...]]:
+    """Return the kinds that the webhooks name, each with the operations that they take."""
+    webhooks = tuple(webhooks)
+    rules = (rule for webhook in webhooks for rule in webhook.rules if not rule.wide)
+    kinds = sorted({GVK(*names) for rule in rules for names in product(rule.groups, rule.versions, rule.kinds)})
+    return {
+        gvk: tuple(operation for operation in Operation if any(webhook.takes(gvk, operation) for webhook in webhooks))
+        for gvk in kinds
+    }
+
+
+class Customization(Struct, frozen=True):
+    """The operations of a kind that Lua answers."""
+
+    name: str
+    gvk: GVK | None
+    operations: frozenset[str]
+
+    def takes(self, gvk: GVK, operation: Operation) -> bool:
+        """Return whether the customization answers an operation of a kind."""
+        return gvk == self.gvk and operation in self.operations
+
+
+def read_customization(obj: Object) -> Customization:
+    """Read the customization of an object from an API server. Operations without a script are left out."""
+    name = str(edit.get(obj, ("metadata", "name")))
+    with without_linting():
+        reading = read_scripts(edit.get(obj, CUSTOMIZATIONS), name)
+    # Karmada also runs the scripts that are too long for us.
+    return Customization(name, target_of(obj)[0], reading.scripts.operations | reading.broken)
