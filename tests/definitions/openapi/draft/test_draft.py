@@ -236,10 +236,10 @@ def test_containers_beside_pods_are_no_components() -> None:
 
 def test_references_outside_of_pods_come_first() -> None:
     pieces = fields(resources=RESOURCES, image=STRING, envFrom=items(secretRef=fields(name=STRING)))
-    made = draft(CustomKind.of(crd(fields(baker=pieces, tls=fields(secretName=STRING)))))
+    made = draft(CustomKind.of(crd(fields(baker=pieces, tls=fields(secretRef=fields(name=STRING))))))
     found = load_definition(made.karta).annotations.dependencies
     texts = [each.objects.text for each in found if isinstance(each, ExtraDependency)]
-    assert texts == [".spec.tls.secretName", ".spec.baker.envFrom[].secretRef.name"]
+    assert texts == [".spec.tls.secretRef.name", ".spec.baker.envFrom[].secretRef.name"]
 
 
 def test_only_chosen_components_are_drafted() -> None:
@@ -254,9 +254,24 @@ def test_only_chosen_components_are_drafted() -> None:
     assert "childComponents" not in structure
 
 
-def test_pieces_do_not_count_beside_whole_pods() -> None:
-    autoscaler = fields(resources=RESOURCES, image=STRING)
-    assert "specDefinition" in drafted(crd(fields(autoscaler=autoscaler, template=TEMPLATE)))["rootComponent"]
+@rows(
+    ("spec", "places"),
+    [
+        pytest.param(fields(autoscaler=fields(resources=RESOURCES, image=STRING), template=TEMPLATE), [],
+            id="without a count they are something else"),
+        pytest.param(fields(replicas=INTEGER, resources=RESOURCES, template=TEMPLATE), [],
+            id="the count is that of the template"),
+        pytest.param(fields(pools=items(name=STRING, servers=INTEGER, resources=RESOURCES), sideCars=POD_SPEC),
+            [".spec.pools[].resources"], id="counted beside containers for all pods"),
+        pytest.param(fields(replicas=INTEGER, resources=RESOURCES, override=fields(template=TEMPLATE)),
+            [".spec.resources"], id="counted beside an override of the template"),
+    ],
+)  # fmt: skip
+def test_pieces_count_beside_whole_pods_if_they_have_a_count(spec: Any, places: list[str]) -> None:
+    structure = drafted(crd(spec))
+    components = structure.get("childComponents", [structure["rootComponent"]])
+    pieces = [each["specDefinition"].get("fragmentedPodSpecDefinition", {}) for each in components]
+    assert [each["resourcesPath"] for each in pieces if each] == places
 
 
 def test_scale_subresource_counts_if_nothing_else_does() -> None:
@@ -341,11 +356,16 @@ def test_count_is_drafted_by_its_name(spec: Any, expected: str | None) -> None:
 @rows(
     ("spec", "expected"),
     [
-        pytest.param(fields(tls=fields(secretName=STRING)), {"Secret": ".spec.tls.secretName"}, id="a Secret"),
-        pytest.param(fields(sets=items(configMapName=STRING)), {"ConfigMap": ".spec.sets[].configMapName"},
-            id="in a list"),
+        pytest.param(fields(tls=fields(secret=fields(name=STRING, key=STRING))), {"Secret": ".spec.tls.secret.name"},
+            id="a name beside a key"),
+        pytest.param(fields(sets=items(configMapRef=fields(name=STRING))),
+            {"ConfigMap": ".spec.sets[].configMapRef.name"}, id="in a list"),
         pytest.param(fields(authSecretRef=fields(name=STRING)), {"Secret": ".spec.authSecretRef.name"}, id="a ref"),
-        pytest.param(fields(dataClaimName=STRING), {"PersistentVolumeClaim": ".spec.dataClaimName"}, id="a claim"),
+        pytest.param(fields(dataClaimRef=fields(name=STRING, namespace=STRING)),
+            {"PersistentVolumeClaim": ".spec.dataClaimRef.name"}, id="a claim"),
+        pytest.param(fields(resourceClaimRef=fields(name=STRING)), {}, id="a claim of a device"),
+        pytest.param(fields(secret=fields(name=STRING, type=STRING, data=STRING)), {}, id="the object itself"),
+        pytest.param(fields(resources=fields(claims=items(name=STRING))), {}, id="a claim within the pod"),
         pytest.param(fields(template=fields(spec=fields(**POD_SPEC["properties"], secretName=STRING))), {},
             id="what a pod names"),
         pytest.param(fields(secretName=INTEGER, secretRef=fields(key=STRING)), {}, id="no name"),
@@ -361,6 +381,68 @@ def test_fields_that_name_objects_are_offered_as_dependencies(spec: Any, expecte
     assert len(asked) == bool(expected)
 
 
+def test_text_that_may_name_an_object_is_a_question_without_a_line() -> None:
+    spec = fields(tls=fields(secretName=STRING), dataClaimName=STRING, resourceClaimName=STRING)
+    made = draft(CustomKind.of(crd(spec)))
+    assert "annotations" not in made.karta["metadata"]
+    (note,) = [note for path, note in made.notes if path == ("metadata",)]
+    assert note.startswith("CHECK: do these texts name objects that a workload needs?")
+    assert note.endswith("? .spec.tls.secretName (Secret), .spec.dataClaimName (PersistentVolumeClaim)")
+
+
+PIECES = {"image": STRING, "resources": RESOURCES}
+
+
+@rows(
+    ("spec", "expected"),
+    [
+        pytest.param(fields(**PIECES, instances=INTEGER, proxy=fields(**PIECES, instances=INTEGER)),
+            {"pods": ".spec.instances", "proxy": ".spec.proxy.instances"}, id="a part with a count of its own"),
+        pytest.param(fields(replicas=INTEGER, template=TEMPLATE, proxy=fields(replicas=INTEGER, template=TEMPLATE)),
+            {"pods": ".spec.replicas", "proxy": ".spec.proxy.replicas"}, id="templates, each with its count"),
+        pytest.param(fields(replicas=INTEGER, group=fields(**PIECES, instances=INTEGER,
+            proxy=fields(**PIECES, instances=INTEGER))),
+            {"group": ".spec.replicas * .spec.group.instances",
+             "proxy": ".spec.replicas * .spec.group.proxy.instances"},
+            id="within groups, which are counted by all"),
+        pytest.param(fields(replicas=INTEGER, a=fields(hosts=INTEGER, template=TEMPLATE)),
+            {"bakery": ".spec.replicas * .spec.a.hosts"}, id="a count of parts without pods of their own"),
+        pytest.param(fields(**PIECES, instances=INTEGER, exporter=fields(**PIECES), sidecars=items(**PIECES)),
+            {"bakery": ".spec.instances"}, id="parts without a count are containers"),
+    ],
+)  # fmt: skip
+def test_numbers_count_the_pods_of_their_own_part(spec: Any, expected: dict[str, str]) -> None:
+    structure = drafted(crd(spec))
+    components = [*structure.get("childComponents", []), structure["rootComponent"]]
+    scales = {each["name"]: each["scaleDefinition"]["replicasPath"] for each in components if "scaleDefinition" in each}
+    assert scales == expected
+
+
+def test_containers_beside_a_container_are_asked_about() -> None:
+    spec = fields(**PIECES, instances=INTEGER, exporter=fields(**PIECES), sidecars=items(**PIECES))
+    assert "containers of the same pods? .spec.exporter, .spec.sidecars[]" in notes(crd(spec))
+
+
+@rows(
+    ("spec", "switch"),
+    [
+        pytest.param(fields(enableProxy=BOOLEAN, proxy=fields(**PIECES)), ".spec.enableProxy", id="beside the part"),
+        pytest.param(fields(proxyEnabled=BOOLEAN, proxy=fields(template=TEMPLATE)), ".spec.proxyEnabled", id="behind"),
+        pytest.param(fields(proxy=fields(enabled=BOOLEAN, **PIECES)), ".spec.proxy.enabled", id="in the part"),
+        pytest.param(fields(enableProxy=STRING, proxy=fields(**PIECES)), None, id="no flag"),
+        pytest.param(fields(enableLogs=BOOLEAN, proxy=fields(**PIECES)), None, id="a flag of something else"),
+    ],
+)
+def test_flag_that_turns_pods_on_is_named(spec: Any, switch: str | None) -> None:
+    text = notes(crd(spec))
+    assert (f"no such pods where {switch} is not true?" in text) if switch else ("no such pods" not in text)
+
+
+def test_required_count_is_not_asked_about() -> None:
+    spec = {**fields(replicas=INTEGER, template=TEMPLATE), "required": ["replicas"]}
+    assert "how many pods" not in notes(crd(spec))
+
+
 _CLAIM = fields(accessModes={"type": "array"}, storageClassName=STRING)
 
 
@@ -371,8 +453,14 @@ _CLAIM = fields(accessModes={"type": "array"}, storageClassName=STRING)
                      id="a StatefulSet"),
         pytest.param(fields(sets=items(name=STRING, count=INTEGER, template=TEMPLATE, claim=_CLAIM)), True,
                      id="sets of nodes with a claim"),
-        pytest.param(fields(instances=INTEGER, resources=RESOURCES, storage=fields(size=STRING)), False,
-                     id="storage by its name alone"),
+        pytest.param(fields(instances=INTEGER, resources=RESOURCES, storage=fields(size=STRING)), True,
+                     id="storage with a size"),
+        pytest.param(fields(replicas=INTEGER, resources=RESOURCES, storage=fields(template=fields(spec=_CLAIM))), True,
+                     id="the template of a claim within a section"),
+        pytest.param(fields(instances=INTEGER, resources=RESOURCES, data=fields(storageClass=STRING, gb=INTEGER)), True,
+                     id="a class of storage"),
+        pytest.param(fields(instances=INTEGER, resources=RESOURCES, storage=fields(uri=STRING)), False,
+                     id="storage elsewhere"),
         pytest.param(fields(replicas=INTEGER, template=TEMPLATE), False, id="a Deployment"),
         pytest.param(fields(template=TEMPLATE, storage=_CLAIM), False, id="a claim without a count"),
         pytest.param(fields(storage=_CLAIM, workers=fields(replicas=INTEGER, template=TEMPLATE)), False,
@@ -384,7 +472,7 @@ _CLAIM = fields(accessModes={"type": "array"}, storageClassName=STRING)
 def test_replicas_with_data_are_not_divided(spec: Any, is_whole: bool) -> None:
     annotations = draft(CustomKind.of(crd(spec))).karta["metadata"].get("annotations", {})
     assert annotations.get("karta-interpreter.io/elastic") == ("none" if is_whole else None)
-    assert ("a volume claim of its own" in notes(crd(spec))) is is_whole
+    assert ("volumes, one for each pod" in notes(crd(spec))) is is_whole
     drafted(crd(spec))
 
 

@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -15,8 +16,15 @@ from msgspec import Struct
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, Object, Path
 from karta_interpreter.definitions.karta import PREFIX, ROOT, STRUCTURE, annotation_path, karta_type
-from karta_interpreter.definitions.openapi.draft.pod_fields import Form, PodsField, counts, find_pods, have_claims
-from karta_interpreter.definitions.openapi.draft.references import references
+from karta_interpreter.definitions.openapi.draft.pod_fields import (
+    Form,
+    PodsField,
+    claims_of,
+    counts,
+    find_pods,
+    switch_of,
+)
+from karta_interpreter.definitions.openapi.draft.references import Reference, references
 from karta_interpreter.definitions.openapi.draft.statuses import statuses
 from karta_interpreter.definitions.openapi.required import required_status
 from karta_interpreter.definitions.openapi.schema import CustomKind, Entries, SchemaPath, below
@@ -77,6 +85,10 @@ def draft(kind: CustomKind, components: Components | None = None) -> Draft:
     for name, text, note in _annotations(kind, pods):
         annotations[f"{PREFIX}{name}"] = text
         notes.append((annotation_path(name), note))
+    if named := [each for each in _references(kind.schema, pods) if not each.has_shape]:
+        listed = ", ".join(f"{each.field.jq} ({each.kind})" for each in named[:_MOST_OBJECTS])
+        more = f", and {count(len(named) - _MOST_OBJECTS, 'more field')}" if len(named) > _MOST_OBJECTS else ""
+        notes.append((("metadata",), f"CHECK: do these texts name objects that a workload needs? {listed}{more}"))
     if annotations:
         metadata["annotations"] = annotations
     karta = {**karta_type(), "metadata": metadata, "spec": {"structureDefinition": structure}}
@@ -85,14 +97,16 @@ def draft(kind: CustomKind, components: Components | None = None) -> Draft:
 
 def _annotations(kind: CustomKind, pods: Sequence[PodsField]) -> Iterator[tuple[str, str, str]]:
     """Yield the annotations of a draft: name, text and note."""
-    if any(map(have_claims, pods)):
-        yield "elastic", "none", "Each replica has a volume claim of its own, so the workload is not divided."
-    text, left_out = _dependencies(kind.schema, pods)
-    if text:
+    if claims := [path.jq for each in pods for path in claims_of(each)]:
+        listed = ", ".join(claims)
+        yield "elastic", "none", f"Beside the count are volumes, one for each pod, so it is not divided: {listed}"
+    shaped = [each for each in _references(kind.schema, pods) if each.has_shape]
+    if shaped:
+        lines = (f"- {{apiVersion: v1, kind: {each.kind}, name: {json.dumps(each.field.jq)}}}\n" for each in shaped)
         note = "CHECK: does a workload need these objects in its cluster? Only the names of the fields say so."
-        if left_out:
-            note += f" There are {count(left_out, 'more field')} like these."
-        yield "dependencies", text, note
+        if left_out := shaped[_MOST_OBJECTS:]:
+            note += f" There are {count(len(left_out), 'more field')} like these."
+        yield "dependencies", "".join(islice(lines, _MOST_OBJECTS)), note
     required = [f"{path.jq}: {json.dumps(value)}\n" for path, value in required_status(below(kind.schema, "status"))]
     if required:
         note = "CHECK: are these the values without clusters? A status without such a field is refused."
@@ -146,6 +160,11 @@ def _component(kind: CustomKind, pods: PodsField, at: Path) -> tuple[dict[str, J
         notes.append(((*at, "specDefinition"), "CHECK: are these the pieces of a pod?"))
     elif pods.is_guess:
         notes.append(((*at, "specDefinition"), "CHECK: only its name says that this is a pod's definition."))
+    if pods.containers:
+        listed = ", ".join(path.jq for path in pods.containers)
+        notes.append(((*at, "specDefinition"), f"CHECK: are these containers of the same pods? {listed}"))
+    if switch := switch_of(pods):
+        notes.append(((*at, "specDefinition"), f"CHECK: are there no such pods where {switch.jq} is not true?"))
     if scale:
         parts["scaleDefinition"] = scale
     notes += [((*at, "scaleDefinition"), f"CHECK: {doubt}") for doubt in doubts]
@@ -191,18 +210,17 @@ def _ways(pods: PodsField) -> list[str]:
 _MOST_OBJECTS: Final = 24  # a person has to decide on each
 
 
-def _dependencies(schema: Object, pods: Sequence[PodsField]) -> tuple[str, int]:
-    r"""Return the text of the annotation ``dependencies``, fields outside of pods first, and how many are left out.
+def _references(schema: Object, pods: Sequence[PodsField]) -> list[Reference]:
+    """Return the fields that name other objects, fields outside of pods first.
 
     >>> tls = {"properties": {"secretName": {"type": "string"}}}
-    >>> _dependencies({"properties": {"spec": {"properties": {"tls": tls}}}}, ())
-    ('- {apiVersion: v1, kind: Secret, name: ".spec.tls.secretName"}\n', 0)
+    >>> _references({"properties": {"spec": {"properties": {"tls": tls}}}}, ())[0].field.jq
+    '.spec.tls.secretName'
     """
     places = {field.place.steps for field in pods}
-    outside, inside = list[str](), list[str]()
-    for path, kind in references(SchemaPath(("spec",)), below(schema, "spec")):
-        is_inside = any(path.steps[:length] in places for length in range(len(path.steps)))
-        lines = inside if is_inside else outside
-        lines.append(f"- {{apiVersion: v1, kind: {kind}, name: {json.dumps(path.jq)}}}\n")
-    named = outside + inside
-    return "".join(named[:_MOST_OBJECTS]), len(named[_MOST_OBJECTS:])
+    outside, inside = list[Reference](), list[Reference]()
+    for reference in references(SchemaPath(("spec",)), below(schema, "spec")):
+        steps = reference.field.steps
+        is_inside = any(steps[:length] in places for length in range(len(steps)))
+        (inside if is_inside else outside).append(reference)
+    return outside + inside

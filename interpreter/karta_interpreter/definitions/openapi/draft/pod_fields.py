@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from msgspec import Struct, field
@@ -43,7 +44,9 @@ _PIECES: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
 }
 
 _TEXTS: Final = ("schedulerNamePath", "priorityClassNamePath", "imagePath")
-_OF_CLAIMS: Final = {"accessModes", "storageClassName"}
+# Fields of a volume claim, and of the sections that operators write instead of one.
+_OF_CLAIMS: Final = {"accessModes", "storageClassName", "storageClass"}
+_VOLUME: Final = re.compile(r"(?i).*(storage|volume|persistence|disk)")
 
 
 class Form(StrEnum):
@@ -55,11 +58,12 @@ class Form(StrEnum):
 
 
 class NumberField(Struct, frozen=True):
-    """A field with a number on the way to pods. The API server sets it to ``default``."""
+    """A field with a number on the way to pods. Without it an API server takes ``default``, or refuses the object."""
 
     parent: SchemaPath
     name: str
     default: JSON = None
+    is_required: bool = False
 
     @property
     def place(self) -> SchemaPath:
@@ -71,13 +75,19 @@ class NumberField(Struct, frozen=True):
         """The expression of the number, with the default of the schema."""
         return f"{self.place.jq} // {self.default}" if type(self.default) is int else self.place.jq
 
+    @property
+    def is_there(self) -> bool:
+        """Whether each object has the number."""
+        return self.is_required or type(self.default) is int
+
 
 class Around(NamedTuple):
-    """A part on the way to pods: its numbers, and whether the template of a volume claim is beside them."""
+    """A part on the way to pods: its numbers, the volume claims beside them, and its flags."""
 
     path: SchemaPath
     numbers: tuple[NumberField, ...]
-    has_claim: bool
+    claims: tuple[SchemaPath, ...]
+    flags: tuple[SchemaPath, ...]
 
 
 class PodsField(Struct, frozen=True):
@@ -91,6 +101,13 @@ class PodsField(Struct, frozen=True):
     """The fields of a `fragmentedPodSpecDefinition`."""
     is_guess: bool = False
     """Whether only the name indicates pods."""
+    containers: tuple[SchemaPath, ...] = ()
+    """The parts that have pieces of a pod and no count of their own: containers beside the one of the pieces."""
+
+    @property
+    def owner(self) -> SchemaPath:
+        """The part whose numbers count these pods: the one with the template, or the pieces themselves."""
+        return SchemaPath(self.place.steps[:-1]) if self.form is Form.TEMPLATE else self.place
 
 
 class _Found(Struct):
@@ -102,12 +119,53 @@ class _Found(Struct):
 
 
 def find_pods(schema: Object) -> list[PodsField]:
-    """Return the places with the shape of pods, or else those with only their name, or else with pieces of pods."""
+    """Return the places with the shape of pods, or else those with only their name, and the pieces that are counted.
+
+    Without any such place all pieces of pods count.
+    """
     found = _Found()
     for name, spec in fields(schema):
         if name == "spec":
             _walk(SchemaPath((name,)), spec, (), found)
-    return found.shaped or found.named or found.pieced
+    whole, pieced = found.shaped or found.named, _without_containers(found.pieced)
+    if whole:
+        owners = {pods.owner for pods in whole}
+        pieced = [pods for pods in pieced if pods.place not in owners and _counts(pods.around[-1])]
+    return _with_own_counts([*whole, *pieced])
+
+
+def _with_own_counts(found: Sequence[PodsField]) -> list[PodsField]:
+    """Return the pods without the numbers that count other pods: those of a part with pods, for a part with a count."""
+    owners = {pods.owner for pods in found}
+    own = list[PodsField]()
+    for pods in found:
+        around, has_count = list[Around](), False
+        for part in reversed(pods.around):
+            is_of_others = has_count and part.path != pods.owner and part.path in owners
+            around.append(part._replace(numbers=()) if is_of_others else part)
+            has_count = has_count or _counts(part)
+        own.append(replace(pods, around=tuple(reversed(around))))
+    return own
+
+
+def _without_containers(pieced: Sequence[PodsField]) -> list[PodsField]:
+    """Return the pieces that are pods. Those within others are containers of these, unless they have a count."""
+    pods = list[PodsField]()
+    for part in pieced:  # outer parts come first
+        outer = next((each for each in reversed(pods) if _is_within(part.place, each.place)), None)
+        if outer is None or any(map(_counts, part.around[len(outer.around) :])):
+            pods.append(part)
+        else:
+            pods[pods.index(outer)] = replace(outer, containers=(*outer.containers, part.place))
+    return pods
+
+
+def _is_within(path: SchemaPath, outer: SchemaPath) -> bool:
+    return path.steps[: len(outer.steps)] == outer.steps
+
+
+def _counts(part: Around) -> bool:
+    return any(number.name in _FACTORS or _COUNT.fullmatch(number.name) for number in part.numbers)
 
 
 def _walk(path: SchemaPath, schema: Object, around: tuple[Around, ...], found: _Found) -> None:
@@ -134,17 +192,29 @@ def _walk(path: SchemaPath, schema: Object, around: tuple[Around, ...], found: _
 
 
 def _around(path: SchemaPath, schema: Object) -> Around:
-    numbers, has_claim = list[NumberField](), False
+    numbers, claims, flags = list[NumberField](), list[SchemaPath](), list[SchemaPath]()
+    required = schema.get("required")
     for name, part in fields(schema):
         if part.get("type") == "integer" or part.get("x-kubernetes-int-or-string") is True:
-            numbers.append(NumberField(path, name, part.get("default")))
-        has_claim = has_claim or _is_claim(part)
-    return Around(path, tuple(numbers), has_claim)
+            is_required = isinstance(required, list) and name in required
+            numbers.append(NumberField(path, name, part.get("default"), is_required))
+        elif part.get("type") == "boolean":
+            flags.append(path / name)
+        elif _is_claim(name, part):
+            claims.append(path / name)
+    return Around(path, tuple(numbers), tuple(claims), tuple(flags))
 
 
-def _is_claim(schema: Object) -> bool:
+def _is_claim(name: str, schema: Object) -> bool:
+    """Return whether a field describes a volume claim, or has a size and the name of a volume."""
     part = entries(schema, "items") or schema
-    return "accessModes" in dict(fields(part)) or "accessModes" in dict(fields(below(part, "spec")))
+    if not any(fields(part)) or is_pod_template(part) or is_pod_spec(part):
+        return False
+    for described in (part, *(inner for _, inner in fields(part))):
+        names = dict(fields(described)).keys() | dict(fields(below(described, "spec"))).keys()
+        if names & _OF_CLAIMS:
+            return True
+    return bool(_VOLUME.fullmatch(name)) and "size" in dict(fields(part))
 
 
 def _is_opaque(path: SchemaPath, schema: Object) -> bool:
@@ -171,7 +241,7 @@ def _pieces(path: SchemaPath, schema: Object) -> dict[str, SchemaPath]:
 # Usual names of fields that multiply the pods of the object that has them.
 _FACTORS: Final = ("replicas", "parallelism", "hosts", "numOfHosts", "numHosts", "nodeCount", "numNodes", "instances")
 # Names of a count if no field has one of these: `count` of ECK's node sets.
-_COUNT: Final = re.compile(rf"(?i)(?!min|max)(?:{COUNTS}|count|size)")
+_COUNT: Final = re.compile(rf"(?i)(?!min|max)(?:{COUNTS}|count|size|servers)")
 _BOUNDS: Final = ("minReplicas", "maxReplicas")
 
 
@@ -189,7 +259,7 @@ def counts(pods: PodsField, scale_path: str) -> tuple[dict[str, str], list[str]]
         if factors:
             doubts.append("only its name says that this counts pods.")
     scale = {f"{bound.name}Path": bound.place.jq for bound in bounds}
-    without_default = [factor.place.jq for factor in factors if type(factor.default) is not int]
+    without_default = [factor.place.jq for factor in factors if not factor.is_there]
     if factors:
         scale = {"replicasPath": product(pods.place, factors), **scale}
     elif scale_path and not (bounds or pods.place.has_instances):
@@ -202,20 +272,27 @@ def counts(pods: PodsField, scale_path: str) -> tuple[dict[str, str], list[str]]
     return scale, doubts
 
 
-def have_claims(pods: PodsField) -> bool:
-    """Return whether each pod has a volume of its own: the template of a claim is beside a count of the pods.
+def switch_of(pods: PodsField) -> SchemaPath | None:
+    """Return the flag that turns pods on: `enabled` in a part, or `enableProxy` or `proxyEnabled` beside `proxy`."""
+    for outer, part in pairwise((Around(SchemaPath(), (), (), ()), *pods.around)):
+        name = str(part.path.steps[-1]).lower()
+        for flags, names in ((part.flags, ("enabled",)), (outer.flags, (f"enable{name}", f"{name}enabled"))):
+            found = next((flag for flag in flags if flag.names[-1].lower() in names), None)
+            if found:
+                return found
+    return None
+
+
+def claims_of(pods: PodsField) -> list[SchemaPath]:
+    """Return the volume claims of which each pod has its own: those beside a count of the pods.
 
     >>> claim = {"properties": {"spec": {"properties": {"accessModes": {}}}}}
     >>> described = {"replicas": {"type": "integer"}, "claims": {"items": claim}, "template": {"type": "object"}}
     >>> spec = {"properties": described}
-    >>> [have_claims(pods) for pods in find_pods({"properties": {"spec": spec}})]
-    [True]
+    >>> [path.jq for pods in find_pods({"properties": {"spec": spec}}) for path in claims_of(pods)]
+    ['.spec.claims']
     """
-    for part in pods.around:
-        counts = any(number.name in _FACTORS or _COUNT.fullmatch(number.name) for number in part.numbers)
-        if counts and part.has_claim:
-            return True
-    return False
+    return [claim for part in pods.around if _counts(part) for claim in part.claims]
 
 
 def _bounds(factors: Sequence[NumberField], numbers: Sequence[NumberField]) -> list[NumberField]:
