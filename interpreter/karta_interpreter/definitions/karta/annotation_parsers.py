@@ -1,10 +1,9 @@
 """The parsers of annotations. Each returns the value of a text, without unusable parts, and adds an error for each."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from itertools import chain
-from typing import Final, TypeAlias
+from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError, QuerySyntaxError
 from karta_interpreter.base.findings import did_you_mean, hints
@@ -15,9 +14,7 @@ from karta_interpreter.base.k8s import (
     JSON,
     QUALIFIED_NAME,
     SELECTOR_FIELDS,
-    Object,
     is_cluster_scoped,
-    type_name,
 )
 from karta_interpreter.base.karmada import SLOTS
 from karta_interpreter.definitions.karta import annotations as values
@@ -36,25 +33,15 @@ from karta_interpreter.languages.jq import owner_of, parse, plain_path, several,
 from karta_interpreter.languages.lua.reading import read_scripts
 from karta_interpreter.languages.lua.script import Scripts
 
-Problem: TypeAlias = tuple[str, str, str]
-"""Field, message and hint for a fault of an entry of a list."""
-
 _PROJECT_AND_VERSION = r"[^\s,][^\n,]* v?[0-9][\w.+-]*"
 _PROJECTS_AND_VERSIONS = re.compile(f"{_PROJECT_AND_VERSION}(, {_PROJECT_AND_VERSION})*")
 # The value for an empty list in an annotation that takes names.
 _NONE: Final = "none"
-_DEPENDENCY_FIELDS: Final = ("apiVersion", "kind", "name", "namespace")
 _NAMESPACED: Final = re.compile(r'"([-\w]+)/([-.\w]+)"')
-# The fields of the other forms of an entry of ``dependencies``, by the first field of each form.
-_FORMS: Final = {
-    "pods": ("pods",),
-    "claims": ("claims",),
-    "parameters": ("parameters",),
-    "labelSelector": ("apiVersion", "kind", "labelSelector", "namespace"),
-}
-_QUOTES: Final = "write it in quotes"
+# The entries of ``dependencies`` that are not objects of a kind.
+_OF_WORKLOAD: Final = ("pods", "claims", "parameters")
 _OF_PODS: Final = tuple(f"spec.{path}" for path in DEPENDENCIES_READ)
-_EXPRESSIONS: Final = ("name", "namespace", *_FORMS)
+_EXPRESSIONS: Final = ("name", "namespace", "labelSelector", *_OF_WORKLOAD)
 
 
 def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
@@ -98,23 +85,13 @@ def _instance_meant(item: str, components: Mapping[str, ComponentDefinition]) ->
 def parse_divided(annotation: AnnotationText) -> tuple[values.Divided, ...]:
     """Return the entries of ``divided``."""
     rules = []
-    for index, entry in _entries(
-        annotation, lambda entry: _field_problems(entry, (_form_of(entry, "held", "minimum"), "of"), _DIVIDED)
-    ):
-        name = _form_of(entry, "held", "minimum")
+    for index, entry in annotation.entries():
+        name = "held" if "held" in entry else "minimum"
         value, of = annotation.query(entry[name], index, name), annotation.query(entry["of"], index, "of")
         if value is not None and of is not None:
             _check_place(annotation, value, index)
             rules.append(values.Divided(value, of, name == "held"))
     return tuple(rules)
-
-
-_DIVIDED: Final = ("minimum", "held", "of")
-
-
-def _form_of(entry: Object, form: str, other: str) -> str:
-    """Return the form of an entry: the one whose field it has, or else the other."""
-    return form if form in entry else other
 
 
 def parse_healthy_statuses(annotation: AnnotationText) -> frozenset[Status]:
@@ -144,66 +121,44 @@ def parse_healthy_statuses(annotation: AnnotationText) -> frozenset[Status]:
 def parse_dependencies(annotation: AnnotationText) -> tuple[values.Needed, ...]:
     """Return the entries of ``dependencies``."""
     needed: list[values.Needed] = []
-    for index, entry in _entries(annotation, _dependency_problems):
+    for index, entry in annotation.entries():
         queries = {field: _named(annotation, index, field, entry[field]) for field in _EXPRESSIONS if field in entry}
-        if is_cluster_scoped(entry.get("apiVersion", ""), entry.get("kind", "")):
-            annotation.warn(
-                f"entry {index}: {entry['kind']} has no namespace, and dependencies are objects in the workload's",
-                "propagate it by a ClusterPropagationPolicy: as a dependency it goes with the first workload that ends",
-                (index, "kind"),
-            )
+        if "kind" in entry:
+            _check_kind(annotation, index, entry["apiVersion"], entry["kind"])
         match queries:
             case {"name": values.AnnotationQuery() as objects} | {"labelSelector": values.AnnotationQuery() as objects}:
                 needed.append(
                     values.ExtraDependency(entry["apiVersion"], entry["kind"], objects, queries.get("namespace"))
                 )
             case _:
-                forms = ((form, query) for form, query in queries.items() if query and form in _FORMS)
+                forms = ((form, query) for form, query in queries.items() if query and form in _OF_WORKLOAD)
                 needed += [values.OfDependencies(form, query) for form, query in forms]
     return tuple(needed)
+
+
+def _check_kind(annotation: AnnotationText, index: int, api_version: str, kind: str) -> None:
+    try:
+        GVK.parse(api_version, kind)
+    except InterpretationError as err:
+        annotation.error(f"entry {index}: {err}", at=(index, "apiVersion"))
+    if api_version == "v1" and kind not in CORE_KINDS:
+        message = f"entry {index}: v1 has no kind {kind}, which is of another group"
+        annotation.error(message, did_you_mean(kind, CORE_KINDS), (index, "kind"))
+    elif is_cluster_scoped(api_version, kind):
+        annotation.warn(
+            f"entry {index}: {kind} has no namespace, and dependencies are objects in the workload's",
+            "propagate it by a ClusterPropagationPolicy: as a dependency it goes with the first workload that ends",
+            (index, "kind"),
+        )
 
 
 def parse_unread(annotation: AnnotationText) -> tuple[values.UnknownPart, ...]:
     """Return the entries of ``unread``."""
     unread: list[values.UnknownPart] = []
-    for index, entry in _entries(annotation, _unread_problems):
+    for index, entry in annotation.entries():
         if place := annotation.query(entry["unknown"], index, "unknown"):
             unread.append(values.UnknownPart(place, entry["reason"]))
     return tuple(unread)
-
-
-def _unread_problems(entry: Object) -> Iterable[Problem]:
-    if "omit" in entry:  # resources were once left out by their names
-        return [("omit", "omit is read no more, and nothing has to be left out", "delete the entry")]
-    return _field_problems(entry, ("unknown", "reason"))
-
-
-def _entries(
-    annotation: AnnotationText, problems_of: Callable[[Object], Iterable[Problem]]
-) -> Iterator[tuple[int, Object]]:
-    """Yield the valid objects of a list, each with its index. Any other entry is an error."""
-    form = next(hint for _, _, hint in problems_of({}))  # all fields are missing
-    for index, entry in enumerate(annotation.yaml(list, form.removeprefix("write "))):
-        problems = [("", f"must be an object, not {type_name(entry)}", form)]
-        if isinstance(entry, dict):
-            problems = [*problems_of(entry)]
-        for name, message, hint in problems:
-            annotation.error(f"entry {index}: {message}", hint, (index, name))
-        if not problems:
-            yield index, entry
-
-
-def _field_problems(
-    entry: Mapping[str, JSON], allowed: Collection[str], all_known: Collection[str] = (), optional: Collection[str] = ()
-) -> Iterator[Problem]:
-    for name, value in entry.items():
-        if name not in allowed:
-            yield name, f"there is no field {name}", did_you_mean(name, dict.fromkeys(all_known or allowed))
-        elif not isinstance(value, str):
-            yield name, f"{name} must be a string, not {type_name(value)}", _QUOTES
-    for name in (name for name in allowed if name not in entry and name not in optional):
-        needed = (field for field in allowed if field not in optional)
-        yield name, f"the field {name} is missing", f"write {{{', '.join(f'{field}: …' for field in needed)}}}"
 
 
 def _named(annotation: AnnotationText, index: int, field: str, text: str) -> values.AnnotationQuery | None:
@@ -222,35 +177,15 @@ def _named(annotation: AnnotationText, index: int, field: str, text: str) -> val
     return query
 
 
-def _dependency_problems(entry: Object) -> Iterator[Problem]:
-    form = next((name for name in _FORMS if name in entry), "")
-    allowed, fields = _FORMS.get(form, _DEPENDENCY_FIELDS), (*_DEPENDENCY_FIELDS, *chain(*_FORMS.values()))
-    others = [name for name in entry if form and name in fields and name not in allowed]
-    for name in others:
-        yield name, f"{name} does not go with {form}", "write two entries"
-    own = {name: value for name, value in entry.items() if name not in others}
-    yield from _field_problems(own, allowed, fields, optional=("namespace",))
-    api_version, kind = entry.get("apiVersion"), entry.get("kind")
-    if isinstance(api_version, str) and isinstance(kind, str):
-        try:
-            GVK.parse(api_version, kind)
-        except InterpretationError as err:
-            yield "apiVersion", str(err), ""
-        if api_version == "v1" and kind not in CORE_KINDS:
-            yield "kind", f"v1 has no kind {kind}, which is of another group", did_you_mean(kind, CORE_KINDS)
-
-
 def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedContainers, ...]:
     """Return the expressions of ``added-containers`` by component."""
     added: list[values.AddedContainers] = []
     components = annotation.karta.spec.structure_definition.components
     with_pods = dict.fromkeys(component.name for _, component in components if component.spec_definition)
     hint = hints(with_pods)
-    for component, text in annotation.yaml(dict).items():
+    for component, text in annotation.entries():
         if component not in with_pods:
             annotation.error(f'there is no component "{component}" that has pods', hint(component), (component,))
-        elif not isinstance(text, str):
-            annotation.error(f"{component}: {type_name(text)} where an expression belongs", _QUOTES, (component,))
         elif query := annotation.query(text, component, gives=dict):
             added.append(values.AddedContainers(component, query, not query.is_plain or several(query.node)))
     return tuple(added)
@@ -259,26 +194,19 @@ def parse_added_containers(annotation: AnnotationText) -> tuple[values.AddedCont
 def parse_aggregate(annotation: AnnotationText) -> Mapping[values.PathPattern, values.AggregateRule]:
     """Return the rules by the path of the status field."""
     rules: dict[values.PathPattern, values.AggregateRule] = {}
-    for text, name in annotation.yaml(dict, ".status.active: sum").items():
-        if text in list(values.AggregateRule):
-            paths = name if isinstance(name, list) else [name]
-            hint = f"write {', '.join(f'`{path}: {text}`' for path in paths[:3])}, each in a line"
-            annotation.error(f"`{text}` is a rule, which stands behind its path", hint, (text,))
-            continue
+    for text, rule in annotation.entries():
         pattern = _pattern(annotation, text)
-        if name not in list(values.AggregateRule):
-            annotation.error(f"{text}: there is no rule {name}", did_you_mean(str(name), values.AggregateRule), (text,))
-        elif name == values.AggregateRule.COUNTER and pattern is not None and None in pattern:
+        if pattern is not None and rule == values.AggregateRule.COUNTER and None in pattern:
             annotation.error(f"{text}: a counter is one number, not one of a list", "write sum", (text,))
         elif pattern is not None:
-            rules[pattern] = values.AggregateRule(name)
+            rules[pattern] = values.AggregateRule(rule)
     return rules
 
 
 def parse_required_status(annotation: AnnotationText) -> Mapping[tuple[str, ...], JSON]:
     """Return the values by the paths of the status fields, each object before its fields."""
     required: dict[tuple[str, ...], JSON] = {}
-    for text, value in annotation.yaml(dict, ".status.driver: {}").items():
+    for text, value in annotation.yaml().items():
         pattern = _pattern(annotation, text) or ()
         path = tuple(step for step in pattern if step is not None)
         if len(path) < len(pattern) or value is None:
@@ -316,8 +244,8 @@ def parse_outcomes(annotation: AnnotationText) -> Mapping[str, str]:
     matchers = (*status.status_mappings.completed, *status.status_mappings.failed) if status else ()
     # The condition types that, if true, mean that the workload has completed or failed.
     ends = {condition.type for matcher in matchers for condition in matcher.by_conditions if condition.status == "True"}
-    for condition, announcement in annotation.yaml(dict, "Failed: FailureTarget").items():
-        unmapped = [name for name in (condition, announcement) if not isinstance(name, str) or name not in ends]
+    for condition, announcement in annotation.entries():
+        unmapped = [name for name in (condition, announcement) if name not in ends]
         for name in unmapped:
             hint = f'map {{type: {name}, status: "True"}} to one of them'
             annotation.error(f"no status mapping makes {name} completed or failed", hint, (condition,))
@@ -331,7 +259,7 @@ def parse_outcomes(annotation: AnnotationText) -> Mapping[str, str]:
 
 def parse_lua(annotation: AnnotationText) -> Scripts:
     """Return the scripts of the operations that the annotation ``operations`` allows."""
-    customizations = annotation.yaml(dict)
+    customizations = annotation.yaml()
     # The text is not a mapping: one finding about it is enough.
     if annotation.findings:
         return Scripts()
@@ -364,16 +292,8 @@ def parse_other_versions(annotation: AnnotationText) -> tuple[str, ...]:
     return names
 
 
-# The fields of an entry of ``retain``, by the field that names the path.
-_RULE_FIELDS: Final = {
-    "unset": ("unset", "by", "if", "value"),
-    "owned": ("owned", "while"),
-    "replicas": ("replicas",),
-    "quantities": ("quantities",),
-    "once": ("once", "note"),
-    "immutable": ("immutable", "if"),
-    "changeable": ("changeable", "if"),
-}
+# The conditions and values next to the path of a rule of ``retain``.
+_BESIDE: Final = {"by", "if", "value", "while", "note"}
 
 
 def parse_retain(annotation: AnnotationText) -> tuple[values.RetainRule, ...]:
@@ -384,13 +304,11 @@ def parse_retain(annotation: AnnotationText) -> tuple[values.RetainRule, ...]:
     if not lines:
         annotation.warn("names no path", "write one in each line, indented below the name of the annotation")
     rules: list[values.RetainRule] = []
-    for at, entry in enumerate(annotation.yaml(list, ".spec.seed")) if is_yaml else zip(lines, lines, strict=True):
+    for at, entry in annotation.entries() if is_yaml else zip(lines, lines, strict=True):
         if isinstance(entry, str):
             rules += _retained_path(annotation, entry, at)
-        elif isinstance(entry, dict):
-            rules += _retained_rule(annotation, entry, at)
         else:
-            annotation.error(f"an entry is {type_name(entry)} where a jq path belongs", at=(at,))
+            rules += _retained_rule(annotation, entry, at)
     return tuple(rules)
 
 
@@ -406,31 +324,8 @@ def _retained_path(annotation: AnnotationText, entry: str, at: str | int) -> Ite
     yield values.Retained(query, absent, drops)
 
 
-def _rule_problems(entry: Mapping[str, JSON], key: str) -> Iterator[Problem]:
-    if entry.keys().isdisjoint(chain(*_RULE_FIELDS.values())):
-        other, path = next(iter(entry.items()), ("", ""))
-        yield (
-            other,
-            f"there is no field {other}",
-            f"write the path alone: - {path}; or {', '.join(_RULE_FIELDS)} before it",
-        )
-    else:
-        fields = ("owned", "if") if key == "owned" and "if" in entry else _RULE_FIELDS[key]
-        yield from _field_problems(entry, fields, optional=_RULE_FIELDS["unset"][1:])
-    if "by" in entry and "value" in entry:
-        yield "value", "by is for lists, and value for a single field", "write two entries"
-    note = entry.get("note")
-    if key == "once" and isinstance(note, str) and not QUALIFIED_NAME.fullmatch(note):
-        yield "note", f'"{note}" is not the name of an annotation', "write it like example.io/sent"
-
-
-def _retained_rule(annotation: AnnotationText, entry: Mapping[str, JSON], at: str | int) -> Iterator[values.RetainRule]:
-    key = next((key for key in _RULE_FIELDS if key in entry and key != "unset"), "unset")
-    problems = list(_rule_problems(entry, key))
-    for name, message, hint in problems:
-        annotation.error(message, hint, (at, name))
-    if problems:
-        return
+def _retained_rule(annotation: AnnotationText, entry: Mapping[str, str], at: str | int) -> Iterator[values.RetainRule]:
+    (key,) = entry.keys() - _BESIDE
     text, absent, drops = split_default(entry[key]) if key == "owned" else (entry[key], None, False)
     query = annotation.query(text, at, key)
     if query is None:
@@ -466,7 +361,7 @@ def _once(
 
 
 def _rule_queries(
-    annotation: AnnotationText, entry: Mapping[str, JSON], key: str, place: values.AnnotationQuery, at: str | int
+    annotation: AnnotationText, entry: Mapping[str, str], key: str, place: values.AnnotationQuery, at: str | int
 ) -> Mapping[str, values.AnnotationQuery | None]:
     """Compile the expressions next to a path, by their fields."""
     owner, element = owner_of(place.node), ast.Iterate(place.node) if "by" in entry else place.node
@@ -484,14 +379,13 @@ def _check_place(annotation: AnnotationText, query: values.AnnotationQuery, at: 
         annotation.report(violation("status-not-sent", annotation.path, text=query.text), (at,))
 
 
-_STATE_FIELDS: Final = ("status", "label", "spec")
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
 
 
 def parse_state(annotation: AnnotationText) -> tuple[values.PreservedState, ...]:
     """Return the entries of ``state``."""
     states: list[values.PreservedState] = []
-    for index, entry in _entries(annotation, _state_problems):
+    for index, entry in annotation.entries():
         path = _pattern(annotation, entry["status"])
         if path is None:
             continue
@@ -508,16 +402,6 @@ def parse_state(annotation: AnnotationText) -> tuple[values.PreservedState, ...]
             names = tuple(step for step in path if step is not None)
             states.append(values.PreservedState(names, entry["label"], rules))
     return tuple(states)
-
-
-def _state_problems(entry: Object) -> Iterator[Problem]:
-    paths = entry.get("spec")
-    if isinstance(paths, list) and paths:  # each is like a single one
-        entry = {**entry, "spec": next((path for path in paths if not isinstance(path, str)), "")}
-    yield from _field_problems(entry, _STATE_FIELDS)
-    label = entry.get("label")
-    if isinstance(label, str) and not QUALIFIED_NAME.fullmatch(label):
-        yield "label", f'"{label}" is not the name of a label', "write it like example.io/replaced-job"
 
 
 def parse_queue_labels(annotation: AnnotationText) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from karta_interpreter.base.findings import Finding, closest, error, warning
-from karta_interpreter.base.k8s import JSON, Object
+from karta_interpreter.base.k8s import JSON, QUALIFIED_NAME, Object
 from karta_interpreter.base.karmada import SLOTS, Operation
 from karta_interpreter.definitions.karta import annotations as values
 from karta_interpreter.definitions.karta.annotation_parsers import (
@@ -171,8 +171,17 @@ def _mapping_to(value: Object) -> Object:
 
 
 _PLAIN: Final[tuple[Object, ...]] = ({"type": "array", "items": {}}, {"type": "number"}, {"type": "boolean"})
-_UNSET = {"unset": _JQ, "by": _JQ, "if": _JQ, "value": _JQ}
-_OWNED = {"owned": _JQ, "while": _JQ}
+
+
+def _name_of(what: str, example: str) -> Object:
+    return {
+        "type": "string",
+        "pattern": f"^{QUALIFIED_NAME.pattern}$",
+        "title": f"the name of {what}",
+        "examples": [example],
+    }
+
+
 _OBJECTS = {"apiVersion": _TEXT, "kind": _TEXT, "namespace": _JQ}
 
 ANNOTATIONS: Final = (
@@ -212,12 +221,13 @@ ANNOTATIONS: Final = (
             "anyOf": [
                 _list_of(
                     _JQ,
-                    _fields_of("unset", **_UNSET),
-                    _fields_of("owned", "while", **_OWNED),
+                    *(_fields_of("unset", unset=_JQ, **{name: _JQ, "if": _JQ}) for name in ("by", "value")),
+                    _fields_of("owned", "while", owned=_JQ, **{"while": _JQ}),
+                    _fields_of("owned", "if", owned=_JQ, **{"if": _JQ}),
                     _fields_of("replicas", replicas=_JQ),
                     _fields_of("quantities", quantities=_JQ),
-                    _fields_of("once", "note", once=_JQ, note=_TEXT),
-                    *(_fields_of(name, **{name: _JQ, "if": _JQ}) for name in ("owned", "immutable", "changeable")),
+                    _fields_of("once", "note", once=_JQ, note=_name_of("an annotation", "example.io/sent")),
+                    *(_fields_of(name, **{name: _JQ, "if": _JQ}) for name in ("immutable", "changeable")),
                 ),
                 _TEXT,
             ]
@@ -249,8 +259,8 @@ ANNOTATIONS: Final = (
                 "label",
                 "spec",
                 status=_TEXT,
-                label=_TEXT,
-                spec={"anyOf": [_JQ, {"type": "array", "items": _JQ}]},
+                label=_name_of("a label", "example.io/replaced-job"),
+                spec={"anyOf": [_JQ, {"type": "array", "items": _JQ, "minItems": 1}]},
             )
         ),
         form=(
@@ -378,7 +388,7 @@ ANNOTATIONS: Final = (
     ),
     Annotation(
         name="aggregate",
-        schema=_mapping_to({"enum": [str(rule) for rule in values.AggregateRule]}),
+        schema=_mapping_to({"type": "string", "enum": [str(rule) for rule in values.AggregateRule], "title": "rule"}),
         form=(
             "a YAML mapping of paths such as `.status.pools[].peak` to `sum`, `counter` (a sum that never falls), "
             "`max`, `min`, `any`, `all`, `first`, `worst` (the value of the cluster with the worst status), `union` "
@@ -438,7 +448,7 @@ ANNOTATIONS: Final = (
         schema=_fields_of(**{slot.field: _mapping_to(_TEXT) for slot in SLOTS.values()}),
         form="a YAML mapping like `spec.customizations` of Karmada's ResourceInterpreterCustomization",
         description="[scripts](#scripts) that answer instead of the Karta",
-        example="retention:\n  luaScript: function Retain(desired, observed) return desired end\n",
+        example="retention: {luaScript: 'function Retain(desired, observed) return desired end'}\n",
         parse=parse_lua,
         read_by=frozenset(Operation),
         exported="is the script of the annotation",
@@ -498,7 +508,15 @@ def parse_annotations(karta: KartaResource) -> tuple[Annotations, list[Finding]]
     parsed: dict[str, Any] = {}
     for annotation in ANNOTATIONS:
         if annotation.name in texts:
-            text = AnnotationText(annotation.name, texts[annotation.name], karta, parsed, annotation.read_by)
+            text = AnnotationText(
+                annotation.name,
+                texts[annotation.name],
+                karta,
+                parsed,
+                annotation.schema,
+                annotation.example,
+                annotation.read_by,
+            )
             parsed[annotation.field] = annotation.parse(text)
             findings += text.findings
     return Annotations(**parsed), findings

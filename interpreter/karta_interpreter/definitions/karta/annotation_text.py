@@ -1,7 +1,7 @@
 """The text of an annotation's value, with the findings about it."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -9,10 +9,11 @@ from msgspec import Struct, field
 
 from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.findings import Finding, error, hints, warning
-from karta_interpreter.base.k8s import JSON, Path, type_name
+from karta_interpreter.base.k8s import JSON, Object, Path, type_name
 from karta_interpreter.base.k8s.manifest import SWITCHES, Document, Mark, read_documents
 from karta_interpreter.base.karmada import Operation
 from karta_interpreter.base.positions import SourcePosition, position_in, split_lines
+from karta_interpreter.definitions.karta.annotation_schema import misfits
 from karta_interpreter.definitions.karta.annotations import WHOLE, AnnotationQuery, annotation_path
 from karta_interpreter.definitions.karta.expressions import check_expression
 from karta_interpreter.definitions.karta.model import KartaResource
@@ -31,6 +32,10 @@ class AnnotationText(Struct, frozen=True):
     text: str
     karta: KartaResource
     parsed: Mapping[str, Any]
+    schema: Object
+    """The JSON Schema of the value."""
+    example: str
+    """A whole text, whose first line hints name."""
     read_by: frozenset[Operation] = frozenset()
     """The operations with answers that depend on the expressions."""
     findings: list[Finding] = field(default_factory=list)
@@ -80,12 +85,33 @@ class AnnotationText(Struct, frozen=True):
                 self.error(f'there is no {noun} "{name}"', hint(name), (name,))
         return tuple(dict.fromkeys(name for name in names if name in allowed))
 
-    def yaml(self, expected: type, form: str = "KEY: VALUE") -> JSON:
-        """Return the YAML value of the text, whose entries have this form. If it is unusable, return an empty value.
+    def entries(self) -> Iterator[tuple[Any, Any]]:
+        """Yield the entries of the YAML that fit the schema, each with its index or key. Any other is an error."""
+        value, schema = self.yaml(), self._yaml_schema
+        is_list = isinstance(value, list)
+        for key, entry in enumerate(value) if is_list else value.items():
+            problems = list(misfits(entry, schema["items" if is_list else "additionalProperties"]))
+            for path, message, hint in problems:
+                name = f"entry {key}" if is_list else key
+                self.error(f"{name}: {message}", hint or f"write {self._first_entry}", (key, *path))
+            if not problems:
+                yield key, entry
+
+    @property
+    def _yaml_schema(self) -> Object:
+        schema: Object = self.schema.get("anyOf", [self.schema])[0]
+        return schema
+
+    @property
+    def _first_entry(self) -> str:
+        return self.example.partition("\n")[0].removeprefix("- ")
+
+    def yaml(self) -> Any:  # noqa: ANN401 - the schema has its type
+        """Return the YAML value of the text, a list or an object. If it is unusable, return an empty one.
 
         An unusable text is an error.
         """
-        empty = expected()
+        empty: JSON = [] if self._yaml_schema["type"] == "array" else {}
         try:
             # No annotation has booleans, and editors read YAML 1.2, where these words are text.
             documents = read_documents(self.text, self.name, SWITCHES)
@@ -96,9 +122,10 @@ class AnnotationText(Struct, frozen=True):
             return empty
         self.documents[:] = documents
         value = documents[0].value if len(documents) == 1 else None
-        if not isinstance(value, expected):
+        if type(value) is not type(empty):
             actual = f"{len(documents)} documents" if len(documents) > 1 else type_name(value)
-            hint = f"write each entry after a dash: - {form}" if expected is list else f"write {form} in each line"
+            entry = self._first_entry
+            hint = f"write each entry after a dash: - {entry}" if empty == [] else f"write {entry} in each line"
             hint = hint if self.text.strip() else f"{hint}, indented below the name of the annotation"
             self.error(f"must be {type_name(empty)} in YAML or JSON, not {actual}", hint)
             return empty
