@@ -23,9 +23,10 @@ from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.base.sandbox.pool import Pool
-from karta_interpreter.cli import bindings, diff_bindings, replay, saved
+from karta_interpreter.cli import diff_bindings, replay
 from karta_interpreter.cli.changes import Side
-from karta_interpreter.cli.member import Member, Tree
+from karta_interpreter.clusters import bindings, saved
+from karta_interpreter.clusters.member import Member, Tree
 from karta_interpreter.definitions.karta.definition import ComponentRules, Definition
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.sources import api_server, budget, reference_cache
@@ -532,7 +533,7 @@ def _listed(_: int) -> Iterator[Fed]:
 
 @feeder(
     "a list of a member that verify reads, and of Karmada that diff reads",
-    "cli.member:_MOST_LISTED",
+    "clusters.member:_MOST_LISTED",
     small=20 * TEXT,
     unit=TEXT,
 )
@@ -553,7 +554,7 @@ def _objects(fed: Fed) -> int:
     return fed.held() // TEXT
 
 
-@feeder("owners of an object that verify and tree read", "cli.member:_MOST_OWNERS", small=20)
+@feeder("owners of an object that verify and tree read", "clusters.member:_MOST_OWNERS", small=20)
 def _owners(_: int) -> Iterator[Fed]:
     tree, left_out = Tree(), list[int]()
 
@@ -563,7 +564,7 @@ def _owners(_: int) -> Iterator[Fed]:
     yield Fed(push, lambda: len(tree._shown["pod"]), lambda: sum(left_out))
 
 
-@feeder("bindings that diff reads", "cli.bindings:_MOST_BINDINGS", small=20)
+@feeder("bindings that diff reads", "clusters.bindings:_MOST_BINDINGS", small=20)
 def _bindings(_: int) -> Iterator[Fed]:
     read, numbers = bindings.Bindings(), count()
     resource = {"apiVersion": "example.io/v1", "kind": "Mill", "name": "demo"}
@@ -616,18 +617,20 @@ def _paged(server: ApiServer, listed: AsyncIterator[Any], refused: list[str]) ->
         yield Fed(push, lambda: len(objects) * TEXT, lambda: len(refused))
 
 
-@feeder("a workload of a folder that verify reads", "cli.saved:_LONGEST", small=20 * TEXT, unit=TEXT)
+@feeder("a workload of a folder that verify reads", "clusters.saved:_LONGEST", small=20 * TEXT, unit=TEXT)
 def _saved_workload(_: int) -> Iterator[Fed]:
     yield from _saved(b"", max)
 
 
-@feeder("keys and values of a workload of a folder that verify reads", "cli.saved:_MOST_VALUES", small=200, unit=10)
+@feeder(
+    "keys and values of a workload of a folder that verify reads", "clusters.saved:_MOST_VALUES", small=200, unit=10
+)
 def _saved_values(_: int) -> Iterator[Fed]:
     values = b"," * 9
     yield from _saved(values, lambda lengths: 1 + max(lengths) // TEXT * len(values))
 
 
-@feeder("workloads of a folder that verify reads", "cli.saved:_MOST", small=20 * TEXT, unit=TEXT)
+@feeder("workloads of a folder that verify reads", "clusters.saved:_MOST", small=20 * TEXT, unit=TEXT)
 def _saved_workloads(_: int) -> Iterator[Fed]:
     yield from _saved(b"\n", sum)
 

@@ -19,7 +19,7 @@ import pytest
 
 from karta_interpreter import Karta
 from karta_interpreter.base.k8s.values import Object
-from karta_interpreter.cli.saved import read_about
+from karta_interpreter.clusters.saved import read_about
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.engine.workload import Workload
 from tests.support.recorded import FOLDER, state_of, states_of

@@ -15,8 +15,9 @@ import pytest
 import yaml
 from click.testing import Result
 
-from karta_interpreter.cli import bindings, diff_bindings
-from tests.cli.verify.cluster import MemberServer, serving
+from karta_interpreter.cli import diff_bindings
+from karta_interpreter.clusters import bindings
+from tests.clusters.member_server import MemberServer, serving
 from tests.engine.verification.member import Thing
 
 pytestmark = pytest.mark.catalogue

@@ -12,7 +12,7 @@ import yaml
 from click.testing import Result
 
 from karta_interpreter.cli import render
-from karta_interpreter.cli.saved import Saved, save
+from karta_interpreter.clusters.saved import Saved, save
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.engine.verification import Evidence

@@ -12,7 +12,7 @@ from click.testing import Result
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from tests.cli.test_diff_bindings import _RAY, _binding, _item, _object, _ray, _server
-from tests.cli.verify.cluster import DEPLOYMENTS, PODS, REPLICA_SETS, MemberServer, serving, shops
+from tests.clusters.member_server import DEPLOYMENTS, PODS, REPLICA_SETS, MemberServer, serving, shops
 from tests.engine.verification.member import Thing
 from tests.support.examples import EXAMPLES
 from tests.support.paths import HOSTILE, WELL_FORMED

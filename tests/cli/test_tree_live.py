@@ -11,9 +11,9 @@ import yaml
 from click.testing import Result
 
 from karta_interpreter.base.k8s import GVK, full_name
-from karta_interpreter.cli.saved import read_about
+from karta_interpreter.clusters.saved import read_about
 from karta_interpreter.engine.verification import Evidence
-from tests.cli.verify.cluster import DEPLOYMENTS, PODS, MemberServer, serving, shops
+from tests.clusters.member_server import DEPLOYMENTS, PODS, MemberServer, serving, shops
 from tests.engine.verification.member import NOW, Thing, ago, container, pod
 from tests.support.recorded import FOLDER, state_of, states_of
 from tests.support.rows import rows

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from karta_interpreter.base.k8s import GVK, Projection
-from karta_interpreter.cli.saved import Saved, read_about, save
+from karta_interpreter.clusters.saved import Saved, save
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.sources.files import load_catalogue
@@ -196,7 +196,7 @@ def test_values_in_keys_of_managed_fields_stay_where_they_find_an_element() -> N
     assert element["image"].startswith("redacted-")  # type: ignore[index]
 
 
-_REFERRING: Final = """
+REFERRING: Final = """
 apiVersion: run.ai/v1alpha1
 kind: Karta
 metadata: {name: mill}
@@ -214,26 +214,9 @@ spec:
 
 
 def test_what_definitions_read_of_looked_up_objects_is_known() -> None:
-    reads = reads_of_karta(load_definition(yaml.safe_load(_REFERRING)))
+    reads = reads_of_karta(load_definition(yaml.safe_load(REFERRING)))
 
     assert reads.at("spec", "sizes").is_whole
     assert "data.pods" in reads.variables["sizes"].paths(2)
     assert not reads.variables["sizes"].at("data", "template").is_whole
     assert "data.template.spec.containers[].resources" in reads.variables["sizes"].paths(6)
-
-
-def test_saved_references_keep_what_definitions_read(tmp_path: Path) -> None:
-    definition = load_definition(yaml.safe_load(_REFERRING))
-    obj = {"apiVersion": "example.io/v1", "kind": "Mill", "metadata": {"name": "a"}, "spec": {"sizes": "large"}}
-    sizes = {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "large"},
-        "data": {"pods": "3", "x": "hunter2"},
-    }
-
-    save(tmp_path, Saved(0, references=(sizes,)), [(definition, Evidence(obj))])
-
-    (written,) = read_about(tmp_path).references
-    assert written["data"]["pods"] == "3"
-    assert written["data"]["x"].startswith("redacted-")

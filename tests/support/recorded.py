@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.cli.saved import read_about, read_workloads
+from karta_interpreter.clusters.saved import read_about, read_workloads
 from karta_interpreter.engine.verification import Evidence
 
 FOLDER = Path(__file__).parents[1] / "proofs" / "reality" / "recorded"

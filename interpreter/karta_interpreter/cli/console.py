@@ -10,11 +10,11 @@ import click
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.cli.definitions import cluster_layer, print_findings, snapshot_of, with_cluster
 from karta_interpreter.cli.files import check_stdin, read_object, read_texts
-from karta_interpreter.cli.member import WorkloadSelection
 from karta_interpreter.cli.options import FOLDER, WholeNumber, file_option, inputs
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import say
-from karta_interpreter.cli.verify import verify_folder
+from karta_interpreter.clusters.member import WorkloadSelection
+from karta_interpreter.clusters.reports import verify_folder
 from karta_interpreter.definitions.sources import Snapshot, SourceDefinitions, combine, load_catalogue
 from karta_interpreter.web.console.application import ConsoleSources, Texts, run
 from karta_interpreter.web.console.catalogue import text_of, to_text

@@ -21,7 +21,7 @@ from karta_interpreter.cli.files import (
     read_stream,
     read_texts,
 )
-from karta_interpreter.cli.options import Sources
+from karta_interpreter.cli.options import MemberOptions, Sources
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, say
 from karta_interpreter.definitions.karta import (
@@ -449,6 +449,12 @@ def with_cluster(
             return await work(api)
 
     return asyncio.run(connected())
+
+
+def check_namespaces(member: MemberOptions) -> None:
+    """Raise UsageProblem for one namespace and all of them."""
+    if member.namespace and member.all_namespaces:
+        raise UsageProblem("error: give --namespace or --all-namespaces, not both")
 
 
 async def cluster_layer(api: "ApiServer") -> SourceDefinitions:

@@ -35,7 +35,7 @@ from karta_interpreter.cli.options import (
     side_option,
 )
 from karta_interpreter.cli.program import UsageProblem
-from karta_interpreter.cli.render import one_line, written
+from karta_interpreter.cli.render import one_line, watched, written
 from karta_interpreter.cli.script_members import unasked
 from karta_interpreter.definitions.karta import Definition, Immutable
 from karta_interpreter.engine.operations import Call, Operation, Options, TargetComponent, cannot_change
@@ -176,15 +176,15 @@ def _diff_bindings(
     full: bool,
 ) -> None:
     # Imported only if needed: files are compared without the client of an API server.
-    from karta_interpreter.cli.bindings import Bindings  # noqa: PLC0415 - see above
     from karta_interpreter.cli.diff_bindings import Comparison, show  # noqa: PLC0415 - see above
+    from karta_interpreter.clusters.bindings import Bindings  # noqa: PLC0415 - see above
 
     def definition_of(gvk: GVK) -> Definition | None:
         interpreter = side.find(gvk)
         return interpreter.entry.definition if interpreter else None
 
     bindings = Bindings()
-    with_cluster(kubeconfig, context, partial(bindings.read, find=definition_of))
+    with_cluster(kubeconfig, context, partial(bindings.read, find=definition_of, watched=watched))
     comparison = Comparison(bindings, side, options, explained)
     comparison.compare()
     show(comparison, output, full=full)

@@ -11,7 +11,6 @@ from msgspec import Struct, field
 from karta_interpreter.base.errors import InterpretationError, QuantityError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import GVK, JSON, Object, Quantity, full_name, get, namespace, objects_in
-from karta_interpreter.cli.bindings import KARMADA, NOBODY, Bindings, Bound
 from karta_interpreter.cli.calls import ask
 from karta_interpreter.cli.changes import (
     Side,
@@ -25,6 +24,7 @@ from karta_interpreter.cli.changes import (
 from karta_interpreter.cli.definitions import Interpreter
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import one_line, table, watched, written
+from karta_interpreter.clusters.bindings import KARMADA, NOBODY, Bindings, Bound
 from karta_interpreter.definitions.sources import ORIGIN
 from karta_interpreter.engine.operations import ELSEWHERE, Call, Operation, Options, StatusItem
 from karta_interpreter.engine.registered.operations import find_served, operations_for, served_kinds

@@ -12,11 +12,11 @@ from msgspec import structs
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import count
 from karta_interpreter.cli.definitions import cluster_layer
-from karta_interpreter.cli.member import WorkloadSelection
 from karta_interpreter.cli.options import Decimal, ObjectName, control_plane, output
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import one_line, say, table, written
-from karta_interpreter.cli.verify import verify_member
+from karta_interpreter.clusters.member import WorkloadSelection
+from karta_interpreter.clusters.reports import verify_member
 from karta_interpreter.definitions.sources import combine, load_catalogue
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.engine.verification import Question, Verdict

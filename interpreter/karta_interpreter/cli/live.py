@@ -3,18 +3,16 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
-from karta_interpreter.base.errors import InterpreterError
 from karta_interpreter.base.k8s import JSON, Object, full_name, get, name as name_of, namespace as namespace_of
 from karta_interpreter.cli.definitions import chosen, is_named, served_definitions
-from karta_interpreter.cli.member import Member, WorkloadSelection
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import table
-from karta_interpreter.definitions.karta import Definition, Known
-from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.clusters.live import LiveWorkloads
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
 from karta_interpreter.engine.evaluation import Status
 from karta_interpreter.engine.verification.evidence import time_of
-from karta_interpreter.engine.workload import Karta, Workload, WorkloadTree
+from karta_interpreter.engine.workload import WorkloadTree
 
 # Resources of nodes that every pod has. All others are devices.
 _COMMON: Final = frozenset({"cpu", "memory", "ephemeral-storage", "pods"})
@@ -27,14 +25,6 @@ class Named(NamedTuple):
     definitions: Sequence[Definition]
     kind: str
     name: str
-
-
-class LiveWorkloads(NamedTuple):
-    """The trees of the selected workloads, what could not be read, and where they were looked for."""
-
-    trees: tuple[WorkloadTree, ...]
-    problems: tuple[str, ...]
-    place: str
 
 
 def named(text: str, filenames: Sequence[str]) -> Named:
@@ -66,26 +56,6 @@ def _kinds_named(entries: Sequence[ServedDefinition], text: str) -> set[tuple[st
         if is_other_version or is_named(entry, [text]):
             kinds.add((gvk.group, gvk.kind))
     return kinds
-
-
-async def read_live(
-    api: ApiServer, definitions: Sequence[Definition], selection: WorkloadSelection, *, all_namespaces: bool
-) -> LiveWorkloads:
-    """Read the selected workloads with their pods. Raises ClusterError."""
-    selection, place = await selection.within(api, all_namespaces=all_namespaces)
-    member = Member(api, selection)
-    workloads = await member.read_workloads(definitions)
-    await member.look_up({reference.gvk for definition, _ in workloads for reference in definition.references})
-    trees = list[WorkloadTree]()
-    for definition, uid in workloads:
-        shown = member.evidence(uid, 0, Known({}))
-        pods = shown.own or member.selected_pods(definition, shown.object)
-        try:
-            workload = Workload(Karta(definition), shown.object).with_references(member.references)
-            trees.append(WorkloadTree.build(workload, pods, shown.owners))
-        except InterpreterError as error:
-            member.problems.append(f"{definition.gvk.kind} {full_name(shown.object.get('metadata'))}: {error}")
-    return LiveWorkloads(tuple(trees), tuple(member.problems), place)
 
 
 def only(live: LiveWorkloads, kind: str, name: str) -> WorkloadTree:

@@ -222,7 +222,9 @@ class Filter(NamedTuple):
 def _show_live(text: str, filenames: Sequence[str], member: MemberOptions, chosen: Filter, output: str) -> None:
     # Imported only if needed: files are read without the client of an API server.
     from karta_interpreter.cli import live  # noqa: PLC0415 - see above
-    from karta_interpreter.cli.member import WorkloadSelection, check_namespaces  # noqa: PLC0415 - see above
+    from karta_interpreter.cli.definitions import check_namespaces  # noqa: PLC0415 - see above
+    from karta_interpreter.clusters.live import read_live  # noqa: PLC0415 - see above
+    from karta_interpreter.clusters.member import WorkloadSelection  # noqa: PLC0415 - see above
 
     check_namespaces(member)
     asked = live.named(text, filenames)
@@ -230,7 +232,7 @@ def _show_live(text: str, filenames: Sequence[str], member: MemberOptions, chose
         raise UsageProblem("error: -l and --status choose among objects of a kind: give KIND without a name")
     selection = WorkloadSelection(member.namespace, name=asked.name, labels=chosen.labels, owned=True)
     read = partial(
-        live.read_live,
+        read_live,
         definitions=asked.definitions,
         selection=selection,
         all_namespaces=member.all_namespaces,

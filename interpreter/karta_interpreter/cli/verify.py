@@ -1,8 +1,7 @@
 """``karta-interpreter verify``: whether the answers about workloads agree with what runs in a member."""
 
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -10,10 +9,7 @@ from typing import Final
 import click
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import full_name
-from karta_interpreter.base.k8s.values import GVK, Object
-from karta_interpreter.cli.definitions import chosen, served_definitions, with_cluster
-from karta_interpreter.cli.member import Member, WorkloadSelection, check_namespaces
+from karta_interpreter.cli.definitions import check_namespaces, chosen, served_definitions, with_cluster
 from karta_interpreter.cli.options import (
     FOLDER,
     MemberOptions,
@@ -25,65 +21,14 @@ from karta_interpreter.cli.options import (
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import one_line, say, table, written
-from karta_interpreter.cli.saved import Saved, read_about, read_workloads, save
+from karta_interpreter.clusters.member import WorkloadSelection
+from karta_interpreter.clusters.reports import verify_folder, verify_member
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.api_server import ApiServer
-from karta_interpreter.engine.verification import Evidence, Judgement, Question, Verdict, judge_crd, verify
-from karta_interpreter.engine.verification.report import Report, Result
+from karta_interpreter.engine.verification import Judgement, Verdict
+from karta_interpreter.engine.verification.report import Report
 
 _COLOURS: Final = {Verdict.OK: "green", Verdict.DIFFERS: "red", Verdict.UNJUDGED: "yellow"}
-
-
-def verify_all(
-    workloads: Iterable[tuple[Definition, Evidence]], crd_of: Callable[[GVK], Object | None], problems: Sequence[str]
-) -> Report:
-    """Return the report about workloads and the CRDs of their kinds."""
-    results, too_deep = list[Result](), list[str]()
-    kinds: dict[GVK, Definition] = {}
-    for definition, evidence in workloads:
-        gvk, name = definition.gvk, full_name(evidence.object.get("metadata"))
-        kinds.setdefault(gvk, definition)
-        try:
-            results += [Result(gvk, name, judgement) for judgement in verify(definition, evidence, crd_of(gvk))]
-        except RecursionError:
-            too_deep.append(f"{gvk.kind} {name}: it is nested too deeply to be judged")
-    for gvk, definition in kinds.items():
-        if crd := crd_of(gvk):
-            judgements = [*judge_crd(definition, crd)] or [Judgement(Question.CRD)]
-            results += [Result(gvk, "", judgement) for judgement in judgements]
-    return Report(tuple(results), (*problems, *too_deep))
-
-
-async def verify_member(
-    api: ApiServer, definitions: Sequence[Definition], selection: WorkloadSelection, folder: Path | None = None
-) -> Report:
-    """Read a member, and return the report about it. Save what was read, if a folder is given. Raises ClusterError."""
-    member, now = Member(api, selection), time.time()
-    workloads = await member.read(definitions)
-    state = Saved(now, tuple(member.crds.values()), tuple(member.references), tuple(member.problems))
-    if folder:
-        member.problems += save(folder, state, _shown(member, state, workloads))
-    return verify_all(_shown(member, state, workloads), member.crds.get, member.problems)
-
-
-def _shown(
-    member: Member, state: Saved, workloads: Iterable[tuple[Definition, str]]
-) -> Iterator[tuple[Definition, Evidence]]:
-    for definition, uid in workloads:
-        yield definition, member.evidence(uid, state.time, state.reader)
-
-
-def verify_folder(folder: Path, definitions: Sequence[Definition], selection: WorkloadSelection) -> Report:
-    """Return the report about a saved folder. Raises RecordingError."""
-    state, by_kind = read_about(folder), {definition.gvk: definition for definition in definitions}
-
-    def workloads() -> Iterator[tuple[Definition, Evidence]]:
-        for evidence in read_workloads(folder, state):
-            definition = by_kind.get(GVK.of(evidence.object))
-            if definition and selection.takes(evidence.object):
-                yield definition, evidence
-
-    return verify_all(workloads(), state.crd, state.problems)
 
 
 def report_text(report: Report, *, fail_only: bool) -> str:

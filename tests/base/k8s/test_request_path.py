@@ -69,7 +69,7 @@ def test_one_function_makes_paths() -> None:
         "web/types_api/openapi.py": {"/api/v1"},
         "web/console/guard.py": {"/api/", "/api/v1/"},
         "webhook/process/application.py": {"/api"},
-        "cli/member.py": {"/apis"},
+        "clusters/member.py": {"/apis"},
         "definitions/sources/reference_cache.py": {"/apis"},
         "definitions/sources/api_errors.py": {
             "/(?:api|apis/(?P<group>[^/]+))/[^/]+(?:/namespaces/(?P<namespace>[^/]+))?"

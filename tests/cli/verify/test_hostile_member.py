@@ -11,8 +11,8 @@ import pytest
 from click.testing import Result
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
-from karta_interpreter.cli.member import Tree
-from tests.cli.verify.cluster import DEPLOYMENTS, PODS, REPLICA_SETS, MemberServer, serving, shops
+from karta_interpreter.clusters.member import Tree
+from tests.clusters.member_server import DEPLOYMENTS, PODS, REPLICA_SETS, MemberServer, serving, shops
 from tests.engine.verification.member import Thing
 from tests.support.examples import EXAMPLES
 

@@ -11,15 +11,14 @@ import pytest
 from click.testing import Result
 
 from karta_interpreter import Karta
-from karta_interpreter.base.errors import RecordingError
 from karta_interpreter.base.k8s import GVK
-from karta_interpreter.cli.member import WorkloadSelection
-from karta_interpreter.cli.saved import Saved, read_about, read_workloads, save
-from karta_interpreter.cli.verify import verify_folder
-from karta_interpreter.definitions.karta import Definition, kartas_path
+from karta_interpreter.clusters.member import WorkloadSelection
+from karta_interpreter.clusters.reports import verify_folder
+from karta_interpreter.clusters.saved import Saved, save
+from karta_interpreter.definitions.karta import kartas_path
 from karta_interpreter.definitions.sources import api_server
-from karta_interpreter.engine.verification import Evidence, Verdict
-from tests.cli.verify.cluster import DEPLOYMENTS, PODS, MemberServer, serving, shops
+from tests.clusters.evidence import deep, defined, deployments
+from tests.clusters.member_server import DEPLOYMENTS, PODS, MemberServer, serving, shops
 from tests.engine.verification.member import NOW, container, evidence, pod, workload
 from tests.support.rows import rows
 
@@ -73,62 +72,12 @@ def test_cause_that_all_objects_share_is_shown_once(run: Run, tmp_path: Path) ->
     assert result.exit_code == shown.exit_code == 1
 
 
-def _deep(levels: int) -> Any:
-    inner: Any = 1
-    for _ in range(levels):
-        inner = {"a": inner}
-    return inner
-
-
-def _defined(*shown: Evidence) -> list[tuple[Definition, Evidence]]:
-    kinds = ({name: evidence.object[name] for name in ("apiVersion", "kind")} for evidence in shown)
-    return [(Karta.for_object(kind).definition, evidence) for kind, evidence in zip(kinds, shown, strict=True)]
-
-
-def _deployments(*levels: int) -> list[Evidence]:
-    spec = {"replicas": 0, "template": {"spec": {"containers": [container()]}}}
-    objects = [workload("apps/v1", "Deployment", spec, {"in": _deep(each)}, name=f"d{each}") for each in levels]
-    return [Evidence(obj, (), now=NOW) for obj in objects]
-
-
-def test_object_that_is_nested_too_deeply_costs_the_others_nothing(tmp_path: Path) -> None:
-    left_out = save(tmp_path, Saved(NOW), _defined(*_deployments(1, 300)))
-    text = gzip.decompress((tmp_path / "workloads.jsonl.gz").read_bytes())
-    deeper = text.replace(b'{"a":1}', b'{"a":' * 600 + b"1" + b"}" * 600).replace(b'"d1"', b'"d600"')
-    (tmp_path / "workloads.jsonl.gz").write_bytes(gzip.compress(text + deeper))
-    report = verify_folder(tmp_path, [Karta.for_object(_deployments(1)[0].object).definition], WorkloadSelection())
-
-    assert [problem for problem in left_out if problem.endswith("d300 is not saved: it is nested too deeply")]
-    assert {result.name.rpartition("/")[2] for result in report.results if result.name} == {"d1"}
-    assert [problem for problem in report.problems if "d600: it is nested too deeply to be judged" in problem]
-
-
 def test_object_of_a_cluster_that_is_nested_too_deeply_is_named(run: Run, tmp_path: Path) -> None:
     with serving(MemberServer(shops("a", "b"))) as member:
-        member.collections[DEPLOYMENTS][0]["status"]["in"] = _deep(400)
+        member.collections[DEPLOYMENTS][0]["status"]["in"] = deep(400)
         result = _verify(run, member, tmp_path)
 
     assert "Deployment a: it is nested too deeply to be judged" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("constant", "bound"),
-    [pytest.param("_LONGEST", 2_000, id="one workload"), pytest.param("_MOST", 2_000, id="all workloads together")],
-)
-def test_folder_leaves_out_and_names_what_verify_would_refuse(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, constant: str, bound: int
-) -> None:
-    large, small = (
-        evidence(workload("batch/v1", "Job", {}, {"note": "x" * length}, name=name))
-        for name, length in (("large", 2_000), ("small", 1))
-    )
-    monkeypatch.setattr(f"karta_interpreter.cli.saved.{constant}", bound)
-    left_out = save(tmp_path, Saved(NOW), _defined(large, small))
-    about = read_about(tmp_path)
-    assert [each.object["metadata"]["name"] for each in read_workloads(tmp_path, about)] == ["small"]
-    assert [*about.problems] == left_out
-    (problem,) = left_out
-    assert "large is not saved" in problem
 
 
 @pytest.mark.parametrize(
@@ -178,19 +127,12 @@ def test_folder_gives_the_report_of_the_cluster_without_secret_values(run: Run, 
 def test_folder_is_verified_for_the_selected_objects(
     tmp_path: Path, selection: WorkloadSelection, names: list[str]
 ) -> None:
-    saved = _deployments(1, 2)
-    save(tmp_path, Saved(NOW), _defined(*saved))
+    saved = deployments(1, 2)
+    save(tmp_path, Saved(NOW), defined(*saved))
 
     report = verify_folder(tmp_path, [Karta.for_object(saved[0].object).definition], selection)
 
     assert sorted({result.name.rpartition("/")[2] for result in report.results if result.name}) == names
-
-
-def test_object_without_namespace_is_selected_in_each() -> None:
-    queue = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ClusterQueue", "metadata": {"name": "team"}}
-
-    assert WorkloadSelection(namespace="ml").takes(queue)
-    assert not WorkloadSelection(namespace="ml", name="other").takes(queue)
 
 
 def test_pod_with_name_of_selected_object_is_not_verified(run: Run, tmp_path: Path) -> None:
@@ -200,33 +142,6 @@ def test_pod_with_name_of_selected_object_is_not_verified(run: Run, tmp_path: Pa
         result = run("verify", "--kubeconfig", member.kubeconfig(tmp_path), "--object", "deployment/a", "-o", "json")
 
     assert {each["kind"] for each in _json(result)["results"]} == {"Deployment"}
-
-
-def test_folder_keeps_labels_that_tell_pods_apart(tmp_path: Path) -> None:
-    # The MPI Operator gives the launcher its role in a label, and in a variable.
-    launcher, worker = (
-        pod(
-            number,
-            container(env=[{"name": "K_MPI_JOB_ROLE", "value": role}]),
-            labels={"training.kubeflow.org/job-role": role},
-            owner=owner,
-        )
-        for number, (role, owner) in enumerate([("launcher", "job"), ("worker", "it")])
-    )
-    launcher["metadata"]["namespace"] = worker["metadata"]["namespace"] = "with-launcher"
-    template = {"template": {"spec": {"containers": [container()]}}}
-    spec = {"mpiReplicaSpecs": {"Launcher": template, "Worker": {**template, "replicas": 1}}}
-    running = {"conditions": [{"type": "Running", "status": "True"}]}
-    obj = workload("kubeflow.org/v2beta1", "MPIJob", spec, running, namespace="with-launcher")
-    owned = {"ownerReferences": [{"uid": "it", "controller": True}]}
-    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "it-launcher", "uid": "job", **owned}}
-    save(tmp_path, Saved(NOW), _defined(evidence(obj, launcher, worker, owners=(job,))))
-
-    selection = WorkloadSelection("with-launcher", "mpijob", "it")
-    report = verify_folder(tmp_path, [Karta.for_object(obj).definition], selection)
-    assert [each.judgement.verdict for each in report.results if each.judgement.question == "InterpretReplica"] == [
-        Verdict.OK
-    ]
 
 
 @pytest.mark.parametrize(
@@ -366,20 +281,13 @@ def test_folder_with_too_much_about_member_is_an_error(
 ) -> None:
     about = _about(1)
     (tmp_path / "workloads.jsonl.gz").write_bytes(gzip.compress(b""))
-    monkeypatch.setattr("karta_interpreter.cli.saved._LONGEST", len(about))
+    monkeypatch.setattr("karta_interpreter.clusters.saved._LONGEST", len(about))
     for spaces, problem in ((0, ""), (1, f"member.json has more than {len(about)} bytes; the rest is not read")):
         (tmp_path / "member.json").write_bytes(about + b" " * spaces)
         result = run("verify", str(tmp_path))
         assert result.exit_code == 1
         assert problem in result.stderr
         assert ("member.json" in result.stderr) == bool(problem)
-
-
-def test_save_of_too_much_about_member_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("karta_interpreter.cli.saved._LONGEST", 1000)
-    save(tmp_path, Saved(0), [])
-    with pytest.raises(RecordingError, match=r"member\.json has more than 1000 bytes; verify would not read it"):
-        save(tmp_path, Saved(0, problems=("x" * 1000,)), [])
 
 
 @pytest.mark.parametrize("name", ["member.json", "workloads.jsonl.gz"])
@@ -441,7 +349,7 @@ def test_folder_of_other_shape_is_a_problem_without_traceback(
 ) -> None:
     template = {"template": {"spec": {"containers": [container()]}}}
     obj = workload("apps/v1", "Deployment", {"replicas": 1, **template}, {"readyReplicas": 1})
-    save(tmp_path, Saved(NOW), _defined(evidence(obj, pod(1, labels={"a": "b"}))))
+    save(tmp_path, Saved(NOW), defined(evidence(obj, pod(1, labels={"a": "b"}))))
     path = tmp_path / "workloads.jsonl.gz"
     line = json.loads(gzip.decompress(path.read_bytes()))
     *parents, last = place

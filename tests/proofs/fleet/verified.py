@@ -4,8 +4,8 @@ import time
 from collections.abc import Iterator, Mapping
 
 from karta_interpreter import Karta
-from karta_interpreter.cli.member import WorkloadSelection
 from karta_interpreter.cli.verify import summary
+from karta_interpreter.clusters.member import WorkloadSelection
 from karta_interpreter.engine.verification import Question, Verdict
 from tests.proofs.fleet.fights import SEEDED
 from tests.proofs.fleet.world import Say

@@ -20,8 +20,8 @@ from typing import Any
 
 from karta_interpreter import Karta
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.cli.member import WorkloadSelection
-from karta_interpreter.cli.verify import verify_member
+from karta_interpreter.clusters.member import WorkloadSelection
+from karta_interpreter.clusters.reports import verify_member
 from karta_interpreter.definitions.karta import Definition, Known, ReferenceReader, resolved
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from tests.proofs.reality.case import state_name

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from karta_interpreter import Karta
-from karta_interpreter.cli.member import WorkloadSelection
-from karta_interpreter.cli.verify import verify_folder
+from karta_interpreter.clusters.member import WorkloadSelection
+from karta_interpreter.clusters.reports import verify_folder
 from tests.proofs.reality.controllers import CONTROLLERS
 from tests.proofs.reality.findings import State
 from tests.proofs.reality.recording import differences, looked_up, normalized, write

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from karta_interpreter import Karta
-from karta_interpreter.cli.member import WorkloadSelection
-from karta_interpreter.cli.verify import verify_folder
+from karta_interpreter.clusters.member import WorkloadSelection
+from karta_interpreter.clusters.reports import verify_folder
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.verification import Question, Verdict
 from karta_interpreter.engine.verification.report import Report

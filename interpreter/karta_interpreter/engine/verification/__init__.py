@@ -11,16 +11,20 @@ from karta_interpreter.engine.verification.evidence import (
     reads_of_evidence,
 )
 from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
+from karta_interpreter.engine.verification.report import Report, Result, verify_all
 from karta_interpreter.engine.verification.verify import verify
 
 __all__ = [
     "Evidence",
     "Judgement",
     "Question",
+    "Report",
+    "Result",
     "Verdict",
     "judge_crd",
     "listed_object",
     "owner_references",
     "reads_of_evidence",
     "verify",
+    "verify_all",
 ]

@@ -1,14 +1,18 @@
 """The results about many workloads: each one, the causes of differences, and totals per kind."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import GVK, JSON
-from karta_interpreter.engine.verification.judgement import Judgement, Verdict
+from karta_interpreter.base.k8s import GVK, JSON, Object, full_name
+from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.engine.verification.aggregation import judge_crd
+from karta_interpreter.engine.verification.evidence import Evidence
+from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict
+from karta_interpreter.engine.verification.verify import verify
 
 _NAMED = 3
 
@@ -99,3 +103,23 @@ class Report(Struct, frozen=True):
             "kinds": kinds,
             "problems": list(self.problems),
         }
+
+
+def verify_all(
+    workloads: Iterable[tuple[Definition, Evidence]], crd_of: Callable[[GVK], Object | None], problems: Sequence[str]
+) -> Report:
+    """Return the report about workloads and the CRDs of their kinds."""
+    results, too_deep = list[Result](), list[str]()
+    kinds: dict[GVK, Definition] = {}
+    for definition, evidence in workloads:
+        gvk, name = definition.gvk, full_name(evidence.object.get("metadata"))
+        kinds.setdefault(gvk, definition)
+        try:
+            results += [Result(gvk, name, judgement) for judgement in verify(definition, evidence, crd_of(gvk))]
+        except RecursionError:
+            too_deep.append(f"{gvk.kind} {name}: it is nested too deeply to be judged")
+    for gvk, definition in kinds.items():
+        if crd := crd_of(gvk):
+            judgements = [*judge_crd(definition, crd)] or [Judgement(Question.CRD)]
+            results += [Result(gvk, "", judgement) for judgement in judgements]
+    return Report(tuple(results), (*problems, *too_deep))

@@ -1,14 +1,14 @@
 """What a Karmada holds of its workloads: bindings, the templates that they name, Works, and who interprets them."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import aclosing
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.errors import ClusterError, InterpretationError
 from karta_interpreter.base.k8s import (
     GVK,
     Object,
@@ -19,9 +19,7 @@ from karta_interpreter.base.k8s import (
     request_path,
 )
 from karta_interpreter.base.karmada import API_VERSION, Operation
-from karta_interpreter.cli.member import Member, Tree, WorkloadSelection
-from karta_interpreter.cli.program import Problem
-from karta_interpreter.cli.render import watched
+from karta_interpreter.clusters.member import Member, Tree, WorkloadSelection
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.sources.api_server import ApiServer, existing
 from karta_interpreter.engine.operations import natively_answered
@@ -49,6 +47,16 @@ _MOST_BINDINGS = 100_000
 
 _Name: TypeAlias = tuple[str, str]
 """A namespace, "" for an object of the cluster, and a name."""
+
+
+_Item = TypeVar("_Item")
+
+
+class Watched(Protocol):
+    """A bar of progress."""
+
+    def __call__(self, items: Sequence[_Item], label: str, /) -> Iterator[_Item]:
+        """Yield the items, and show how many are done."""
 
 
 class Reported(NamedTuple):
@@ -119,10 +127,10 @@ class Bindings(Struct):
             if health := report.get("health"):
                 yield Reported(cluster, _as_reported(manifest, report), str(health))
 
-    async def read(self, api: ApiServer, find: Callable[[GVK], Definition | None]) -> None:
+    async def read(self, api: ApiServer, find: Callable[[GVK], Definition | None], watched: Watched) -> None:
         """Read a Karmada. Templates are read of kinds for which ``find`` has a definition. Raises ClusterError."""
         if await existing(api.get(request_path(_WORK_API, "v1alpha2"))) is None:
-            raise Problem(f"error: {api.url} is not karmada-apiserver: it has no bindings; give its --context")
+            raise ClusterError(f"{api.url} is not karmada-apiserver: it has no bindings; give its --context")
         karmada = Member(api, problems=self.problems)
         for gvk in watched((*_BINDINGS, _CUSTOMIZATION, _WEBHOOKS), "reading bindings"):
             async with aclosing(karmada.read_objects(gvk)) as objects:

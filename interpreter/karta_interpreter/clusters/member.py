@@ -29,8 +29,6 @@ from karta_interpreter.base.k8s import (
     request_path,
 )
 from karta_interpreter.base.karmada import GROUP, VERSION
-from karta_interpreter.cli.options import MemberOptions
-from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.definitions.karta import Definition, Known
 from karta_interpreter.definitions.sources.api_server import CRD, ApiServer, existing
 from karta_interpreter.engine.verification import Evidence, listed_object, owner_references
@@ -86,12 +84,6 @@ class WorkloadSelection(NamedTuple):
             and (not self.name or name_of(obj) == self.name)
             and (not self.namespace or namespace_of(obj) in ("", self.namespace))
         )
-
-
-def check_namespaces(member: MemberOptions) -> None:
-    """Raise UsageProblem for one namespace and all of them."""
-    if member.namespace and member.all_namespaces:
-        raise UsageProblem("error: give --namespace or --all-namespaces, not both")
 
 
 class Tree(Struct, frozen=True):
