@@ -8,6 +8,8 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE SSL_CERT_FILE=/dev/null $(BIN)/pytest
 # The doctests of a room are in its package.
 ROOM_TESTS = $(if $(ROOM),$(or $(wildcard tests/$(ROOM) interpreter/karta_interpreter/$(ROOM)),$(error there is no room $(ROOM))))
 PAGE = if command -v npm >/dev/null; then $(MAKE) --no-print-directory console; else echo "without the page of the console: it needs npm"; fi
+# The catalogue in the form that is read soonest; it is made again when what it is made of is newer.
+CATALOGUE = interpreter/karta_interpreter/catalogue.bin
 STATIC = interpreter/karta_interpreter/web/console/static
 SPHINX = $(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --keep-going --conf-dir docs/tools --doctree-dir build/doctrees
 
@@ -32,7 +34,7 @@ help: ## Show what there is to do
 
 .venv/vulnerabilities.stamp: .venv/dev.stamp
 
-serve: .venv/run.stamp ## Serve the catalogue over HTTPS on 127.0.0.1:8443 (PORT=... changes it), and start the console
+serve: $(CATALOGUE) ## Serve the catalogue over HTTPS on 127.0.0.1:8443 (PORT=... changes it), and start the console
 	@# The server is there first: the console starts when its page is built, and ends with the server.
 	@# It waits for the server in the background: so SIGTERM, which make passes on to the shell, ends both.
 	@trap : INT; trap 'kill $$server $$console' TERM; \
@@ -40,12 +42,15 @@ serve: .venv/run.stamp ## Serve the catalogue over HTTPS on 127.0.0.1:8443 (PORT
 	console=$$!; $(BIN)/karta-interpreter serve --port $(PORT) & server=$$!; wait $$server; code=$$?; \
 	[ $$code -le 128 ] || { wait $$server; code=$$?; }; kill $$console 2>/dev/null; exit $$code
 
+$(CATALOGUE): .venv/run.stamp $(shell find kartas -name karta.yaml; find $(addprefix interpreter/karta_interpreter/,base definitions languages) -name '*.py')
+	@PYTHONHASHSEED=0 $(BIN)/python -c 'from karta_interpreter.definitions.sources import compile_catalogue; compile_catalogue()'
+
 $(STATIC)/index.html: $(shell find interpreter/console -maxdepth 1 -type f; find interpreter/console/src -type f)
 	@command -v npm >/dev/null || { echo "serving without the console: to build its page needs npm"; exit 1; }
 	@echo "building the page of the console: about half a minute"
 	@cd interpreter/console && npm ci --silent --fetch-retries 0 && npm run --silent build || { echo "serving without the console: npm cannot build its page"; exit 1; }
 
-test: .venv/dev.stamp ## Run the tests (ROOM=definitions/karta: those of one room, with its slow ones)
+test: .venv/dev.stamp $(CATALOGUE) ## Run the tests (ROOM=definitions/karta: those of one room, with its slow ones)
 	@$(BIN)/python -m compileall -q interpreter  # once, for the hundreds of processes that tests start
 	$(PYTEST) --numprocesses auto --dist worksteal $(or $(ROOM_TESTS),-m "not slow")
 
@@ -131,13 +136,13 @@ console-test: .venv/dev.stamp ## Try the API by generated requests, and the cons
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/browser.txt && \
 	CONSOLE_TEST=1 $(PYTEST) -n 0 tests/web/console/browser
 
-dist: .venv/run.stamp ## Build the sdist, and the wheel from it, into dist/ (with the page of the console, where npm is there)
+dist: $(CATALOGUE) ## Build the sdist, and the wheel from it, into dist/ (with the page of the console, where npm is there)
 	@$(PAGE)
 	rm -f dist/karta_interpreter-*
 	$(BIN)/python -m hatchling build --target sdist --directory dist
 	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --no-index --wheel-dir dist dist/karta_interpreter-*.tar.gz
 
-package-test: .venv/dev.stamp ## Test the wheel, and the package in new environments (needs a package index)
+package-test: .venv/dev.stamp $(CATALOGUE) ## Test the wheel, and the package in new environments (needs a package index)
 	$(BIN)/python -m tests.proofs.packages -rs
 
 image: ## Build the image with podman, docker or buildah (BASE=debian: without a registry)
@@ -203,4 +208,4 @@ lock: ## Renew requirements/*.txt (needs uv)
 	uv pip compile --quiet --universal --no-strip-extras --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -c requirements/dev.txt --group pyproject.toml:browser -o requirements/browser.txt
 
 clean: ## Remove what the other commands made
-	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(CATALOGUE) .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -27,6 +27,7 @@ def write(root: Path, target: Path, digest: str | None, *, with_charts: bool = T
         checkouts = source.checkout(root, tree), source.checkout(root, other)
         for each in checkouts:
             packages.build_page(each)
+            packages.compile_catalogue(each)
         packages.build(checkouts, target, again, epoch)
         section = current((tree / "CHANGELOG.md").read_text(encoding="utf-8"), stated.version)
         for chart in CHARTS if with_charts else ():

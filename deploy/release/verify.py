@@ -34,8 +34,11 @@ def checksums(target: Path) -> None:
 def wheel(target: Path, root: Path, stated: Project) -> None:
     """Install the wheel into an empty environment, outside of the repository, and ask it for an answer."""
     [path] = target.glob("*.whl")
-    if tool("npm") and not _PAGE.issubset(zipfile.ZipFile(path).namelist()):
+    names = zipfile.ZipFile(path).namelist()
+    if tool("npm") and not _PAGE.issubset(names):
         raise SystemExit(f"{path.name}: the page of the console is not in it")
+    if "karta_interpreter/catalogue.bin" not in names:
+        raise SystemExit(f"{path.name}: the compiled catalogue is not in it")
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         venv.create(home / "venv", with_pip=True)

@@ -32,8 +32,8 @@ def _imported(*command: str) -> list[str]:
     ("command", "most"),
     [
         pytest.param(("catalogue", "list"), 20, id="a written list"),
-        pytest.param(("interpret", "-f", _KARTA, _OBJECT), 165, id="answers"),
-        pytest.param(("tree", "-f", _KARTA, _OBJECT), 175, id="components"),
+        pytest.param(("interpret", "-f", _KARTA, _OBJECT), 168, id="answers"),
+        pytest.param(("tree", "-f", _KARTA, _OBJECT), 178, id="components"),
         pytest.param(("validate", _KARTA), 160, id="findings"),
     ],
 )

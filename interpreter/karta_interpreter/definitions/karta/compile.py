@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Sequence
-from functools import cache, partial
 from typing import Final, TypeAlias
 
 import orjson
@@ -46,10 +45,8 @@ def compile_definition(
     references = tuple(_reference(karta.name, structure, index) for index in range(len(structure.references)))
     queries = list(queries_in((components, status, annotations, references)))
     characters = sum(len(query.text) for query in queries)
-    queued: Callable[[], tuple[definition.QueuedFields, ...]] = tuple
-    if any(component.suspend for component in components):
-        # On first use, and once for all definitions that differ in the values of references. Most never need them.
-        queued = cache(partial(definition.queued_fields, components))
+    # One for all definitions that differ in the values of references.
+    queued = definition.Queued(components) if any(component.suspend for component in components) else None
     bindings = None
     if references:
         bindings = definition.Bindings(components=components, status=status, annotations=annotations)

@@ -225,7 +225,7 @@ class Definition:
     absent: tuple[str, ...] = field(default=(), compare=False)
     """Why references lack objects that an object names."""
     reference_values: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
-    _queued: Callable[[], tuple[QueuedFields, ...]] = field(default=tuple, compare=False, repr=False)
+    _queued: "Queued | None" = field(default=None, compare=False, repr=False)
     _bindings: "Bindings | None" = field(default=None, compare=False, repr=False)
 
     @classmethod
@@ -332,7 +332,7 @@ class Definition:
     @property
     def queued(self) -> tuple[QueuedFields, ...]:
         """The fields of the components' pods that queues add to."""
-        return self._queued() if self.annotations.queue_labels else ()
+        return self._queued.fields if self._queued and self.annotations.queue_labels else ()
 
     def component(self, name: str) -> ComponentRules | None:
         """Return the component of that name, None if it is unknown."""
@@ -428,18 +428,25 @@ def _binding(part: Any) -> Binding | None:  # noqa: ANN401 - any part of a defin
 _LABELLING: Final = ("labels", "annotations")
 
 
-def queued_fields(components: Iterable[ComponentRules]) -> tuple[QueuedFields, ...]:
-    """Return the fields of the components' pods that queues add to, one for each kind of field of each component."""
-    queued: list[QueuedFields] = []
-    for component in components:
-        for nodes, missing, while_held in _queued_nodes(component.pods):
-            # An expression that reads another object has no place in this one.
-            if computable := [node for node in nodes if not variables_in(node) and not is_computed(node)]:
-                # Queries are compiled from text, which errors and explanations show. So render the nodes as jq.
-                text = render(reduce(ast.Comma, computable))
-                query = Query.compile(text, owner=component.definition, most=MOST_OUTPUTS)
-                queued += [QueuedFields(query, missing, while_held)] if query.is_plain else []
-    return tuple(queued)
+class Queued:
+    """The fields of components' pods that queues add to, found on first use. Most definitions never need them."""
+
+    def __init__(self, components: Iterable[ComponentRules]) -> None:
+        self._components = components
+
+    @cached_property
+    def fields(self) -> tuple[QueuedFields, ...]:
+        """The fields, one for each kind of field of each component."""
+        queued: list[QueuedFields] = []
+        for component in self._components:
+            for nodes, missing, while_held in _queued_nodes(component.pods):
+                # An expression that reads another object has no place in this one.
+                if computable := [node for node in nodes if not variables_in(node) and not is_computed(node)]:
+                    # Queries are compiled from text, which errors and explanations show. So render the nodes as jq.
+                    text = render(reduce(ast.Comma, computable))
+                    query = Query.compile(text, owner=component.definition, most=MOST_OUTPUTS)
+                    queued += [QueuedFields(query, missing, while_held)] if query.is_plain else []
+        return tuple(queued)
 
 
 def _queued_nodes(pods: PodDefinition | None) -> Iterator[tuple[list[ast.Node], int, bool]]:

@@ -14,6 +14,7 @@ from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.definitions.karta import catalogue_files, catalogue_kinds
 from karta_interpreter.definitions.karta.loading import Loaded
+from karta_interpreter.definitions.sources import compiled_catalogue
 from karta_interpreter.definitions.sources.budget import Budget, weight
 from karta_interpreter.definitions.sources.file_scan import list_files, name_of
 from karta_interpreter.definitions.sources.known_documents import KnownDocuments
@@ -329,9 +330,26 @@ def find_in_catalogue(gvk: GVK) -> ServedDefinition | None:
     return next((entry for entry in entries if entry.definition.gvk == gvk), None)
 
 
+def compile_catalogue() -> None:
+    """Write the form of the catalogue that is read sooner than its texts."""
+    compiled_catalogue.write({path: _from_text(path).entries for path in catalogue_files()})
+
+
 def _layer(paths: Iterable[Path]) -> SourceDefinitions:
+    layers = [*map(_read_in_catalogue, paths)]
+    entries = (entry for layer in layers for entry in layer.entries)
+    quarantined = (broken for layer in layers for broken in layer.quarantined)
+    return SourceDefinitions(tuple(entries), tuple(quarantined))
+
+
+def _read_in_catalogue(path: Path) -> SourceDefinitions:
+    entries = compiled_catalogue.read_definitions(path)
+    return _from_text(path) if entries is None else SourceDefinitions(entries)
+
+
+def _from_text(path: Path) -> SourceDefinitions:
     with without_linting():
-        layer = layer_of(Folder(Path(), DefinitionFile, {path: DefinitionFile(path).read() for path in paths}))
+        layer = layer_of(Folder(Path(), DefinitionFile, {path: DefinitionFile(path).read()}))
     # The audit bounds the time of the catalogue's expressions, far below the time of their steps.
     entries = (ServedDefinition(replace(entry.definition, steps=0), ORIGIN) for entry in layer.entries)
     return structs.replace(layer, entries=tuple(entries))

@@ -41,10 +41,15 @@ class ExpressionProgram:
     [1, 2]
     """
 
-    def __init__(self, node: Node, bounded: Outputs | None = None, most: int = MOST_RESULTS) -> None:
+    def __init__(self, node: Node, bounded: Outputs | None = None, most: int = MOST_RESULTS, text: str = "") -> None:
+        self._text = text
         self._node = node
         self._most = most
         self._bounded = bounded
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy a plain expression, to be compiled where the copy runs."""
+        return _plain, (self._text, self._node, self._most)
 
     @cached_property
     def outputs(self) -> Outputs:
@@ -69,6 +74,11 @@ class ExpressionProgram:
 _IS_THERE: Final = Binary("!=", Identity(), Literal(None))
 # The programs of plain expressions by their texts and limits, each for as long as some expression has it.
 _PLAIN: Final = WeakValueDictionary[tuple[str, int], ExpressionProgram]()
+
+
+def _plain(text: str, node: Node, most: int) -> ExpressionProgram:
+    # The values of variables are no part of the key: they are looked up when the program runs.
+    return _PLAIN.setdefault((text, most), ExpressionProgram(node, most=most, text=text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +126,7 @@ class Query:
         if vetting.verdict is Execution.BOUNDED:
             program = ExpressionProgram(node, _bounded(node, sorted(used_variables), owner, most))
         else:
-            # The values of variables are no part of the key: they are looked up when the program runs.
-            program = _PLAIN.setdefault((text, most), ExpressionProgram(node, most=most))
+            program = _plain(text, node, most)
         return cls(text, node, vetting, program, used_variables, place=place)
 
     def bound(self, values: Mapping[str, JSON]) -> Self:
