@@ -176,7 +176,10 @@ def test_undefined_kind_is_an_error(run: Run) -> None:
     result = run("interpret", *_OBSERVED)
 
     assert result.exit_code == 1
-    assert result.stderr == "error: the catalogue has no definition for example.io/v1, Kind=Job; give one with -f\n"
+    names = "batch.volcano.sh/v1alpha1/Job, batch/v1/Job"
+    assert result.stderr == (
+        f"error: the catalogue has no definition for example.io/v1, Kind=Job; give one with -f; there are: {names}\n"
+    )
 
 
 def test_catalogue_answers_without_being_named(run: Run, files: Path) -> None:

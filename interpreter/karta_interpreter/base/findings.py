@@ -219,8 +219,10 @@ def _is_typo(name: str, other: str) -> bool:
     return True
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a hint for a name that does not exist. A long list of names is cut off.
+def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None) -> str:
+    """Return a hint for a name that does not exist: the closest one, or else all of them, or ``otherwise``.
+
+    A long list of names is cut off.
 
     >>> did_you_mean("wroker", ["head", "worker"])
     'did you mean worker?'
@@ -229,7 +231,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     known = list(known)
     suggestion = closest(name, known)
-    return f"did you mean {suggestion}?" if suggestion else _known_ones(known)
+    if suggestion:
+        return f"did you mean {suggestion}?"
+    return _known_ones(known) if otherwise is None else otherwise
 
 
 def hints(known: Iterable[str]) -> Callable[[str], str]:

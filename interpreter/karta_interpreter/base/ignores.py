@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from msgspec import Struct
 
-from karta_interpreter.base.findings import Finding, Severity, closest, warning
+from karta_interpreter.base.findings import Finding, Severity, did_you_mean, warning
 from karta_interpreter.base.k8s import JSON
 from karta_interpreter.base.k8s.manifest import read_objects
 from karta_interpreter.base.positions import SourcePosition, split_lines
@@ -82,16 +82,15 @@ def unignored(
                 yield _warning("ignore-incomplete", ignore, source, message, f"write # {MARK} ignore[RULE] REASON")
         elif (ignore.rule, ignore.line) in complete - hidden:
             message = f"there is no warning {ignore.rule} to ignore in line {ignore.line}"
-            yield _warning("unused-ignore", ignore, source, message, _instead_of(ignore, findings))
+            yield _warning("unused-ignore", ignore, source, message, _hint(ignore, findings))
 
 
-def _instead_of(ignore: Ignore, findings: Sequence[Finding]) -> str:
-    """Return the hint of an ignore that hides nothing."""
+def _hint(ignore: Ignore, findings: Sequence[Finding]) -> str:
     for finding in findings:
         if finding.rule == ignore.rule:
             return f"it is in line {finding.line}: write the comment at its end, or above it"
-    suggestion = closest(ignore.rule, {finding.rule for finding in findings})
-    return f"did you mean {suggestion}?" if suggestion else "remove it; errors of a definition cannot be ignored"
+    rules = {finding.rule for finding in findings}
+    return did_you_mean(ignore.rule, rules, "remove it; errors of a definition cannot be ignored")
 
 
 def placed_objects(text: str, source: str, *kinds: str) -> list[tuple[JSON, SourcePosition, Sequence[Ignore]]]:

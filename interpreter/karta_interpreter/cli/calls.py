@@ -7,9 +7,8 @@ from typing import Self
 from msgspec import Struct
 
 from karta_interpreter.base.errors import InterpretationError, LuaError
-from karta_interpreter.base.findings import closest, escaped
+from karta_interpreter.base.findings import escaped
 from karta_interpreter.base.k8s import GVK, Object, full_name
-from karta_interpreter.base.karmada import OF_SCRIPTS
 from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of
 from karta_interpreter.cli.files import named, read_items, read_object
 from karta_interpreter.cli.options import NO_OBJECT
@@ -70,24 +69,9 @@ def operation_named(name: str) -> Operation:
     """
     supported = {operation.lower(): operation for operation in ORDER}.get(name.lower())
     if supported is None:
-        hint = ""
-        if "," in name:
-            hint = "Give one, or none to ask all of them. "
-        elif near := _near(name):
-            hint = f"Did you mean {near}? "
+        hint = "Give one, or none to ask all of them. " if "," in name else ""
         raise UsageProblem(f"error: operation {name} is not supported. {hint}Use one of: {', '.join(ORDER)}")
     return supported
-
-
-def _near(name: str) -> str:
-    """Return the operation that a name of karmadactl's or a typo means, or else ""."""
-    suggestion = closest(
-        name.lower().removeprefix(_PREFIX), (operation.lower().removeprefix(_PREFIX) for operation in ORDER)
-    )
-    for operation in ORDER:
-        if OF_SCRIPTS.get(name) == operation or (suggestion and operation.lower().endswith(suggestion)):
-            return operation
-    return ""
 
 
 class Arguments(Struct, frozen=True):

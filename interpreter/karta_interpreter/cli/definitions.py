@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec import Struct, structs
 
-from karta_interpreter.base.findings import Finding, Severity, closest, did_you_mean, escaped
+from karta_interpreter.base.findings import Finding, Severity, escaped
 from karta_interpreter.base.k8s import CORE_KINDS, GVK, Object
 from karta_interpreter.cli.files import (
     STDIN,
@@ -51,6 +51,7 @@ from karta_interpreter.definitions.sources import (
     load_catalogue,
 )
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
+from karta_interpreter.definitions.sources.snapshot import kind_hint
 from karta_interpreter.languages.lua.customization import KIND, LoadedCustomization, load_customizations, merge
 
 if TYPE_CHECKING:
@@ -191,17 +192,12 @@ def interpreter_for(gvk: GVK, paths: Sequence[str], overrides: Sequence[str]) ->
 def _advice(gvk: GVK) -> str:
     if gvk.api_version == "v1" and gvk.kind in CORE_KINDS:
         return "kinds without pods need none"
-    near = _near(gvk)
-    return f"give one with -f, or did you mean {near}?" if near else "give one with -f"
+    hint = kind_hint(f"{gvk.api_version}/{gvk.kind}", map(_name_of, catalogue_kinds()), "")
+    return f"give one with -f; {hint}" if hint else "give one with -f"
 
 
-def _near(gvk: GVK) -> str:
-    """Return the versions of a kind in the catalogue, or the closest one of another group, or kind of its group."""
-    of_kind = [other for other in catalogue_kinds() if other.kind == gvk.kind]
-    if versions := sorted(other.api_version for other in of_kind if other.group == gvk.group):
-        return " or ".join(versions)
-    near = closest(gvk.api_version, {other.api_version for other in of_kind})
-    return near or closest(gvk.kind, {other.kind for other in catalogue_kinds() if other.group == gvk.group})
+def _name_of(gvk: GVK) -> str:
+    return f"{gvk.api_version}/{gvk.kind}"
 
 
 def interpreter_of(
@@ -348,30 +344,10 @@ def chosen(entries: Sequence[ServedDefinition], kinds: Sequence[str]) -> list[Se
     """Return the entries with a named kind, ``apiVersion/Kind`` or definition, in their order, or all without names."""
     for kind in kinds:
         if not any(is_named(entry, [kind]) for entry in entries):
-            hint = _instead_of(kind, [entry.definition.gvk for entry in entries])
+            hint = kind_hint(kind, {_name_of(entry.definition.gvk) for entry in entries})
+            hint = f"give a file with -f: -f {kind}" if exists(kind) else hint
             raise UsageProblem(f"error: there is no definition for {kind}; {hint}")
     return [entry for entry in entries if not kinds or is_named(entry, kinds)]
-
-
-def _instead_of(kind: str, gvks: Sequence[GVK]) -> str:
-    if exists(kind):
-        return f"give a file with -f: -f {kind}"
-    if alike := _alike(kind.lower(), gvks):
-        return f"did you mean {' or '.join(f'{gvk.api_version}/{gvk.kind}' for gvk in alike)}?"
-    return did_you_mean(kind, sorted({gvk.kind for gvk in gvks}))
-
-
-def _alike(name: str, gvks: Sequence[GVK]) -> list[GVK]:
-    """Return the kinds with another version or group than a name has. The kind tells more than the group."""
-    words = {*name.split("/"), *name.partition(".")[::2]} - {""}
-    if of_kind := [gvk for gvk in gvks if gvk.kind.lower() in words]:
-        return of_kind
-    if of_group := [gvk for gvk in gvks if gvk.group in words]:
-        return of_group
-    if not name.isalpha():
-        return []
-    # A project is called by a part of its group, as Knative by serving.knative.dev.
-    return [gvk for gvk in gvks if f".{name}" in f".{gvk.group.rpartition('.')[0]}"]
 
 
 def is_named(entry: ServedDefinition, names: Sequence[str]) -> bool:

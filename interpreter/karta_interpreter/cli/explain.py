@@ -314,7 +314,9 @@ def described(name: str) -> str:
         return text
     fields = _purposes()
     if name not in fields:
-        if suggestion := _meant(name, {*rules(), *fields}):
+        kinds = dict.fromkeys(gvk.kind for gvk in catalogue_kinds())
+        suggestion = closest(name, [*rules(), *fields, *kinds])
+        if suggestion and suggestion not in kinds:
             raise UsageProblem(f"error: there is no rule or field {name}; did you mean {suggestion}?")
         return ""
     owners = fields[name]
@@ -333,16 +335,6 @@ def _purposes() -> dict[str, dict[str, str]]:
         for name, field in fields_of_type.get("properties", {}).items():
             purposes.setdefault(name.removeprefix(PREFIX), {})[owner] = field.get("description", "")
     return purposes
-
-
-def _meant(name: str, names: Collection[str]) -> str:
-    """Return the rule or field that a name begins, or that is closer to it than each kind, or else ""."""
-    if len(name) >= _SHORTEST:
-        for known in sorted(names):
-            if re.match(rf"{re.escape(name)}[A-Z]", known):
-                return known
-    suggestion = closest(name, [*names, *(gvk.kind for gvk in catalogue_kinds())])
-    return suggestion if suggestion in names else ""
 
 
 def _example(field: str, owners: Collection[str]) -> str:

@@ -21,7 +21,7 @@ from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.schema import other_file
 from karta_interpreter.definitions.sources import decode, list_files
 from karta_interpreter.definitions.sources.file_scan import read_file
-from karta_interpreter.engine.operations import ITEM_FIELDS, StatusItem
+from karta_interpreter.engine.operations import StatusItem
 from karta_interpreter.engine.registered.operations import CRD
 
 STDIN = "-"
@@ -31,10 +31,7 @@ _Read = TypeVar("_Read")
 Kinds = Callable[[], Iterable[GVK]]  # of the definitions in use, which are read only if they matter
 # KIND/NAME, as kubectl writes it, and no API version.
 _OBJECT = re.compile(r"([A-Za-z][A-Za-z0-9.]*)/(?!v[0-9]\w*$)([a-z0-9-]+)")
-_PRINTS, _STATUS_FILE = (
-    "`kubectl get KIND NAME -o yaml` prints one",
-    "the status of a cluster is given with --status-file",
-)
+_PRINTS = "`kubectl get KIND NAME -o yaml` prints one"
 EMPTY = ": it is empty, or a List without items"
 
 
@@ -73,7 +70,7 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
             GVK.of(objects[0])
         except InterpretationError as error:
             fields = f", only {listed(objects[0])}" if objects[0] else ""
-            raise Problem(f"error: {path}: {error}{fields}; {_missing_kind(objects[0], kinds)}") from error
+            raise Problem(f"error: {path}: {error}{fields}; {other_file(objects[0]) or _PRINTS}") from error
     if kinds is None or len(objects) == 1:
         return objects
     types = {(gvk.api_version, gvk.kind) for gvk in kinds()}
@@ -84,16 +81,6 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
             f"{other_file(objects[0]) or ', '.join(map(named, objects[:8]))}"
         )
     return matching
-
-
-def _missing_kind(obj: Object, kinds: Kinds) -> str:
-    """Return what to write or to give if an object does not name its kind."""
-    versions = [gvk.api_version for gvk in kinds() if gvk.kind == obj.get("kind")]
-    if versions and "apiVersion" not in obj:
-        return f"write apiVersion: {listed(versions)}"
-    if other := other_file(obj):
-        return other
-    return _PRINTS if obj.keys().isdisjoint(ITEM_FIELDS) else _STATUS_FILE
 
 
 def read_references(paths: Iterable[str], definition: Definition) -> list[Object]:

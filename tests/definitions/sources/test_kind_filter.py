@@ -61,8 +61,8 @@ def test_selection_takes_kind_that_could_not_be_read(selection: Selection) -> No
             Selection(("Job;Pod",)), "--kinds Job;Pod", "--kinds in front of each name, or spaces", id="a list"
         ),
         pytest.param(Selection(without=("Job,Pod",)), "--without Job,Pod", "--without in front of", id="a comma"),
-        pytest.param(Selection(("batch.v1.Job",)), "--kinds batch.v1.Job", "there are: Job", id="dots"),
-        pytest.param(Selection(("Jo*",)), "--kinds Jo*", "there are: apps/v1/*, batch", id="a pattern"),
+        pytest.param(Selection(("batch.v1.Job",)), "--kinds batch.v1.Job", "did you mean batch/v1/Job?", id="dots"),
+        pytest.param(Selection(("Jo*",)), "--kinds Jo*", "there are: Deployment, ", id="a pattern"),
         pytest.param(Selection(("apps",)), "--kinds apps", "there are: apps/v1/*", id="a group alone"),
         pytest.param(Selection(("batch/v1",)), "--kinds batch/v1", "did you mean batch/v1/*?", id="an API version"),
         pytest.param(Selection(("app/v1/*",)), "--kinds app/v1/*", "did you mean apps/v1/*?", id="a group"),

@@ -25,7 +25,6 @@ from karta_interpreter.definitions.karta.expressions import (
     split_default,
     whole_places,
 )
-from karta_interpreter.definitions.karta.model import ComponentDefinition
 from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.status_rules import AT_WORK, Status
 from karta_interpreter.definitions.karta.versions import names_in
@@ -57,8 +56,7 @@ def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
         component, _, instance = item.partition("/")
         if component in components and instance not in ("", "*"):
             parts[item] = component
-    meant = [*filter(None, (_instance_meant(item, components) for item in items))]
-    names = annotation.names("component", [*components, *parts, *meant])
+    names = annotation.names("component", [*components, *parts])
     counted = {component.name for _, component in structure.counted}
     for name in dict.fromkeys(parts.get(name, name) for name in names):
         scale = components[name].scale_definition
@@ -71,15 +69,6 @@ def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:
         if components[component].instance_id_path is None:
             annotation.error(f'{name}: the component "{component}" has no instanceIdPath', f"write {component}")
     return names
-
-
-def _instance_meant(item: str, components: Mapping[str, ComponentDefinition]) -> str:
-    """Return the instance of an item that is written as elsewhere, such as ``component[instance]``, or else ""."""
-    match = re.fullmatch(r"([^/]+)[.:[]([^].:[/*]+)\]?", item)
-    component = components.get(match[1]) if match else None
-    if match is None or component is None or component.instance_id_path is None:
-        return ""
-    return f"{match[1]}/{match[2]}"
 
 
 def parse_divided(annotation: AnnotationText) -> tuple[values.Divided, ...]:

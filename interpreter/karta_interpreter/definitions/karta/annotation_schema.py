@@ -16,16 +16,16 @@ _TYPES: Final = {
     "boolean": "a boolean",
 }
 
-Misfit: TypeAlias = tuple[Path, str, str]
+Fault: TypeAlias = tuple[Path, str, str]
 """The path of a part that does not fit a schema, a message, and a hint, which is empty about the whole value."""
 
 
-def misfits(value: JSON, schema: Object, path: Path = ()) -> Iterator[Misfit]:
+def faults(value: JSON, schema: Object, path: Path = ()) -> Iterator[Fault]:
     """Yield the parts of a value that do not fit a schema.
 
     >>> text, count = {"type": "string"}, {"type": "number"}
     >>> schema = {"type": "object", "properties": {"of": text, "held": text}, "required": ["of"]}
-    >>> [*misfits({"of": 1}, schema)]
+    >>> [*faults({"of": 1}, schema)]
     [(('of',), 'of must be a string, not a number', 'write it in quotes')]
     """
     actual, forms = type_name(value), schema.get("anyOf", [schema])
@@ -38,19 +38,19 @@ def misfits(value: JSON, schema: Object, path: Path = ()) -> Iterator[Misfit]:
         else:
             yield path, message, ""
     elif isinstance(value, dict):
-        yield from _misfits_of_object(value, forms, path)
+        yield from _faults_of_object(value, forms, path)
     elif isinstance(value, list):
         if len(value) < forms[0].get("minItems", 0):
             yield path, f"{field_path(path)} must not be empty", ""
         for index, item in enumerate(value):
-            yield from misfits(item, forms[0]["items"], (*path, index))
+            yield from faults(item, forms[0]["items"], (*path, index))
     elif "enum" in forms[0] and value not in forms[0]["enum"]:
         yield path, f"there is no {forms[0]['title']} {value}", did_you_mean(value, forms[0]["enum"])
     elif "pattern" in forms[0] and not re.fullmatch(forms[0]["pattern"], value, re.ASCII):
         yield path, f'"{value}" is not {forms[0]["title"]}', f"write it like {forms[0]['examples'][0]}"
 
 
-def _misfits_of_object(value: Object, forms: list[Object], path: Path) -> Iterator[Misfit]:
+def _faults_of_object(value: Object, forms: list[Object], path: Path) -> Iterator[Fault]:
     """Yield the fields that do not fit the form with the most fields of the object."""
     known = dict.fromkeys(chain(*(form["properties"] for form in forms)))
     if value.keys().isdisjoint(known):
@@ -60,7 +60,7 @@ def _misfits_of_object(value: Object, forms: list[Object], path: Path) -> Iterat
     fields = form["properties"]
     for name, part in value.items():
         if name in fields:
-            yield from misfits(part, fields[name], (*path, name))
+            yield from faults(part, fields[name], (*path, name))
         elif name in known:
             own = ", ".join(field for field in fields if field in value)
             yield (*path, name), f"{name} does not go with {own}", did_you_mean(name, fields)

@@ -13,7 +13,7 @@ from karta_interpreter.base.k8s import JSON, Object, Path, type_name
 from karta_interpreter.base.k8s.manifest import SWITCHES, Document, Mark, read_documents
 from karta_interpreter.base.karmada import Operation
 from karta_interpreter.base.positions import SourcePosition, position_in, split_lines
-from karta_interpreter.definitions.karta.annotation_schema import misfits
+from karta_interpreter.definitions.karta.annotation_schema import faults
 from karta_interpreter.definitions.karta.annotations import WHOLE, AnnotationQuery, annotation_path
 from karta_interpreter.definitions.karta.expressions import check_expression
 from karta_interpreter.definitions.karta.model import KartaResource
@@ -90,7 +90,7 @@ class AnnotationText(Struct, frozen=True):
         value, schema = self.yaml(), self._yaml_schema
         is_list = isinstance(value, list)
         for key, entry in enumerate(value) if is_list else value.items():
-            problems = list(misfits(entry, schema["items" if is_list else "additionalProperties"]))
+            problems = list(faults(entry, schema["items" if is_list else "additionalProperties"]))
             for path, message, hint in problems:
                 name = f"entry {key}" if is_list else key
                 self.error(f"{name}: {message}", hint or f"write {self._first_entry}", (key, *path))

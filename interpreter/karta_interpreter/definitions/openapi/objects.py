@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from karta_interpreter.base.findings import BY_TYPES, Finding, closest, did_you_mean, listed, warning
+from karta_interpreter.base.findings import BY_TYPES, Finding, did_you_mean, listed, warning
 from karta_interpreter.base.k8s import JSON, Object, Path, type_name
 from karta_interpreter.definitions.openapi.catalogue import catalogue_schemas
 from karta_interpreter.definitions.openapi.schema import OPEN, CustomKind, entries, fields, listed_texts
@@ -67,8 +67,7 @@ def _fields(
         # Go programs write this one into every template.
         elif (path or name not in _OF_OBJECTS) and (name, part) != ("creationTimestamp", None):
             message = f"there is no such field ({release})"
-            near = closest(name, described)
-            hint = f"did you mean {near}?" if near else f"there are: {listed(described)}"
+            hint = did_you_mean(name, described, f"there are: {listed(described)}")
             yield warning("field-unknown", (*path, name), message, hint)
 
 

@@ -118,8 +118,9 @@ class Selection(Struct, frozen=True):
             for kind in kinds:
                 if any(_is_among(gvk, (kind,)) for gvk in gvks):
                     continue
-                is_list = not {*",;:| "}.isdisjoint(kind)
-                hint = SEVERAL_NAMES.format(flag) if is_list else did_you_mean(kind, _alike(kind, gvks))
+                hint = kind_hint(kind, {name for gvk in gvks for name in _names(gvk)[1:]})
+                if not {*",;:| "}.isdisjoint(kind):
+                    hint = SEVERAL_NAMES.format(flag)
                 yield warning("unknown-kind", (), f"{flag} {kind}: there is no definition for it", hint)
 
 
@@ -134,22 +135,20 @@ def _names(gvk: GVK) -> tuple[str, str, str]:
     return gvk.kind, f"{gvk.api_version}/{gvk.kind}", f"{gvk.api_version}/{_ALL}"
 
 
-def _alike(kind: str, gvks: Iterable[GVK]) -> list[str]:
-    """Return the names of the same group or form as an unknown one, those with its last part if there are some."""
-    of_group, same_form, versions = set[str](), set[str](), set[str]()
-    for gvk in gvks:
-        names = _names(gvk)
-        versions.add(names[2])
-        if names[2].startswith(f"{kind}/"):
-            of_group.add(names[2])
-        same_form.update(name for name in names if _form(name) == _form(kind))
-    alike = sorted(of_group or same_form or versions)
-    own = kind.lower().replace(".", "/").split("/")[-1]
-    return [name for name in alike if name.lower().split("/")[-1] == own] or alike
+def kind_hint(name: str, names: Iterable[str], otherwise: str | None = None) -> str:
+    """Return a hint for a kind without a definition: the names of the same kind or group, or the closest name.
 
+    ``names`` are ``apiVersion/Kind`` or ``apiVersion/*``. Without a name like it the hint is ``otherwise``.
 
-def _form(name: str) -> tuple[bool, bool]:
-    return "/" in name, name.endswith(_ALL)
+    >>> kind_hint("batch/v2/Job", ["batch/v1/Job"]), kind_hint("Jobb", ["batch/v1/Job"])
+    ('did you mean batch/v1/Job?', 'did you mean Job?')
+    """
+    names, lower = sorted(names), name.lower()
+    same_kind = [known for known in names if known.lower().endswith(f"/{lower.rpartition('/')[2]}")]
+    if related := same_kind or [known for known in names if lower in known.lower()]:
+        return did_you_mean(name, related)
+    kinds = [known.rpartition("/")[2] for known in names if not known.endswith(_ALL)]
+    return did_you_mean(name, dict.fromkeys((*kinds, *names)), otherwise)
 
 
 def combine(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 from msgspec import Struct, structs
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.findings import closest, did_you_mean
+from karta_interpreter.base.findings import did_you_mean
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Counting, Object, edit, type_name
 from karta_interpreter.base.karmada import LIVE, SLOTS, Operation
 
@@ -74,19 +74,18 @@ class StatusItem(Struct, frozen=True):
 
         A field or health that Karmada does not know is an error. A second item for one of the ``clusters`` is one, too.
 
-        >>> StatusItem.written({"cluster": "member1"}, "items[0]", set())
+        >>> StatusItem.written({"cluster": "member1", "status": {}}, "items[0]", set())
         Traceback (most recent call last):
         ...
-        karta_interpreter.base.errors.InterpretationError: items[0] has no field cluster; write clusterName
+        karta_interpreter.base.errors.InterpretationError: items[0] has no field cluster; did you mean clusterName?
         """
         fields = value if isinstance(value, dict) else {}
-        if "apiVersion" in fields or fields.keys().isdisjoint({*ITEM_FIELDS, *_OTHER_FIELDS}):
+        if "apiVersion" in fields or fields.keys().isdisjoint(ITEM_FIELDS):
             raise InterpretationError(f"{path} is not what a cluster reports: {_FORM}")
         for field in fields:
             if field not in ITEM_FIELDS:
-                near = closest(str(field), ITEM_FIELDS)
-                meant = f"did you mean {near}?" if near else f"a field of the status belongs below status: {_FORM}"
-                raise InterpretationError(f"{path} has no field {field}; {_OTHER_FIELDS.get(field) or meant}")
+                hint = did_you_mean(str(field), ITEM_FIELDS, f"a field of the status belongs below status: {_FORM}")
+                raise InterpretationError(f"{path} has no field {field}; {hint}")
         item = cls.of(value, path)
         if problem := item.problem(clusters, needs_cluster=needs_cluster):
             raise InterpretationError(f"{path}{problem}")
@@ -126,10 +125,6 @@ _FORM = "{clusterName: NAME, status: {…}}, as in a binding's status.aggregated
 _HEALTH = ("Healthy", "Unhealthy", "Unknown")
 _ITEM_TYPES = {"clusterName": str, "applied": bool, "appliedMessage": str, "health": str}
 _ENTRIES, _ALONE = "aggregatedStatus", "write its entries alone, each after a dash"
-_OTHER_FIELDS = {
-    **dict.fromkeys(("cluster", "name"), "write clusterName"),
-    **dict.fromkeys(("items", _ENTRIES, "statusItems"), _ALONE),
-}
 ITEM_FIELDS = (*_ITEM_TYPES, "status")
 
 

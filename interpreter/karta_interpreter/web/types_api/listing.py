@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 import orjson
 from msgspec import Struct
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from karta_interpreter.base.findings import did_you_mean
-from karta_interpreter.base.k8s import Object
+from karta_interpreter.base.k8s import JSON
+from karta_interpreter.definitions.karta.schema import message_of
 from karta_interpreter.definitions.sources import cluster, files
-from karta_interpreter.web.types_api.models import ApiError, Choices, ProblemError
+from karta_interpreter.web.types_api.models import ApiError, Choices, Model, ProblemError
 from karta_interpreter.web.types_api.view import API, Row
 
 DEFAULT_LIMIT: Final = 50
@@ -36,12 +39,48 @@ OPERATORS: Final[Mapping[str, Callable[[str, str], bool]]] = {
 # Only what a value may have, which is a path for `source`: anything else is a slip that would find nothing.
 _OPERATOR: Final = "|".join(map(re.escape, OPERATORS))
 _CONDITION: Final = (
-    f"({'|'.join(field for field in FIELDS if field != 'source')})({_OPERATOR})([A-Za-z0-9.-]*)"
-    f"|(source)({_OPERATOR})((?:[^,|&;\"'= ][^,|&;\"']*)?)"
+    f"({'|'.join(field for field in FIELDS if field != 'source')})({_OPERATOR})[A-Za-z0-9.-]*"
+    f"|source({_OPERATOR})([^,|&;\"'= ][^,|&;\"']*)?"
 )
-_NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
 # A field, an operator, and the value to compare with, in lower case.
 _Test = tuple[Callable[[Row], str], Callable[[str, str], bool], str]
+
+
+def _of_json(text: JSON) -> JSON:
+    """Return the value of a text in JSON, or any other text itself, which the type of the parameter refuses."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+
+
+class ListParameters(Model):
+    """The parameters of the list in the query of a request, and their schema in the OpenAPI document."""
+
+    model_config = ConfigDict(populate_by_name=False)
+    filter_by: list[Annotated[str, Field(pattern=f"^({_CONDITION})$")]] = Field(
+        default_factory=list,
+        max_length=MOST_CONDITIONS,
+        description="Conditions FIELD OPERATOR VALUE with commas between them: all have to hold; may be repeated. "
+        f"At most {MOST_CONDITIONS} together.",
+        examples=[["name=@Ray", "source==api"]],
+    )
+    sort_by: Literal["name", "group", "categoryId", "priorityId", "source"] = Field(
+        "name", description="The field to sort by."
+    )
+    sort_order: Literal["asc", "desc"] = Field("asc", description="Its direction.")
+    offset: Annotated[int, BeforeValidator(_of_json)] = Field(
+        0, ge=0, le=999_999_999, description="How many types to pass over."
+    )
+    limit: Annotated[int, BeforeValidator(_of_json)] = Field(
+        DEFAULT_LIMIT,
+        ge=1,
+        le=MOST,
+        description="The most types of a page. It may have fewer: it ends before it would have more than 1 MiB.",
+    )
+    external_types_only: Annotated[bool, BeforeValidator(_of_json)] = Field(
+        False, description="Whether to list only the types of this API."
+    )
 
 
 class ListQuery(Struct, frozen=True):
@@ -56,44 +95,32 @@ class ListQuery(Struct, frozen=True):
     @classmethod
     def of(cls, query: Iterable[tuple[str, str]], choices: Choices, sources: Iterable[str] = ()) -> Self:
         """Read the parameters of a query. ``sources`` are those that types have now. Raises ApiError."""
+        errors: list[ProblemError] = []
+        texts: dict[str, Any] = {}
+        for name, text in query:
+            if name == "filterBy":
+                texts.setdefault(name, []).extend(text.split(","))
+            elif name in texts:
+                errors.append(ProblemError(parameter=name, detail="it is given more than once"))
+            else:
+                texts[name] = text
+        parameters = ListParameters()
+        try:
+            parameters = ListParameters.model_validate(texts)
+        except ValidationError as err:
+            errors += map(_problem, err.errors(include_url=False))
         known = {
             "categoryId": choices.categories,
             "priorityId": choices.priorities,
             "source": {source.lower(): source for source in (API, files.ORIGIN, cluster.ORIGIN, *sources)},
         }
-        errors: list[ProblemError] = []
-        tests: list[_Test] = []
-        parameters: dict[str, str] = {}
-        for name, text in query:
-            if name == "filterBy":
-                tests += _tests(text, known, errors)
-            elif name not in PARAMETERS:
-                hint = f"write filterBy={name}=={text[:100]}" if name in FIELDS else did_you_mean(name, PARAMETERS)
-                errors.append(ProblemError(parameter=name, detail="there is no such parameter", hint=hint))
-            elif name in parameters:
-                errors.append(ProblemError(parameter=name, detail="it is given more than once"))
-            elif needed := _needed(text, PARAMETERS[name]):
-                detail = f'"{text[:100]}" is not {needed}'
-                errors.append(ProblemError(parameter=name, detail=detail, hint=_hint(name, text)))
-            else:
-                parameters[name] = text
-        if len(tests) > MOST_CONDITIONS:
-            errors.append(
-                ProblemError(
-                    parameter="filterBy", detail=f"there are {len(tests)} conditions, the most is {MOST_CONDITIONS}"
-                )
-            )
+        tests = [*_tests(parameters.filter_by, known, errors)]
         if errors:
             raise ApiError(400, "the query cannot be read", errors=errors)
-        if parameters.get("externalTypesOnly") == "true":
+        if parameters.external_types_only:
             tests.append((FIELDS["source"], OPERATORS["=="], API))
-        return cls(
-            tuple(tests),
-            parameters.get("sortBy", "name"),
-            parameters.get("sortOrder") == "desc",
-            int(parameters.get("offset", 0)),
-            int(parameters.get("limit", DEFAULT_LIMIT)),
-        )
+        descending = parameters.sort_order == "desc"
+        return cls(tuple(tests), parameters.sort_by, descending, parameters.offset, parameters.limit)
 
     def page(self, rows: Iterable[Row], encode: Callable[[Row], bytes]) -> bytes:
         """Return a `WorkloadTypes` as JSON: of the rows of the page as many as there is room for."""
@@ -125,71 +152,37 @@ class ListQuery(Struct, frozen=True):
         return orjson.dumps(page)
 
 
-def _hint(parameter: str, text: str) -> str | None:
-    """Return what to write instead of a text that a parameter does not take."""
-    if parameter == "sortBy":
-        for field in FIELDS:
-            if field in text:
-                return f"write sortBy={field}&sortOrder=desc, or asc"
-    if PARAMETERS[parameter]["type"] == "integer":
-        return None
-    return did_you_mean(text[:100], PARAMETERS[parameter].get("enum", ["true", "false"]))
+def _problem(problem: ErrorDetails) -> ProblemError:
+    name, *condition = problem["loc"]
+    if condition:
+        return _problem_of_condition(problem["input"])
+    detail, hint = f"{problem['msg']}, not {str(problem['input'])[:100]}", None
+    if problem["type"] == "extra_forbidden":
+        known = (str(field.alias) for field in ListParameters.model_fields.values())
+        detail, hint = "there is no such parameter", did_you_mean(str(name), known)
+    elif problem["type"] == "too_long":
+        detail = message_of(problem)
+    return ProblemError(parameter=str(name), detail=detail, hint=hint)
 
 
-PARAMETERS: Final[Mapping[str, Object]] = {
-    "filterBy": {
-        "description": "Conditions FIELD OPERATOR VALUE with commas between them: all have to hold; may be repeated. "
-        f"At most {MOST_CONDITIONS} together.",
-        "type": "array",
-        "maxItems": MOST_CONDITIONS,
-        "items": {"type": "string", "pattern": f"^({_CONDITION})$"},
-        "examples": [["name=@Ray", "source==api"]],
-    },
-    "sortBy": {"description": "The field to sort by.", "type": "string", "enum": [*FIELDS], "default": "name"},
-    "sortOrder": {"description": "Its direction.", "type": "string", "enum": ["asc", "desc"], "default": "asc"},
-    "offset": {
-        "description": "How many types to pass over.", "type": "integer", "minimum": 0, "maximum": 999_999_999,
-        "default": 0,
-    },
-    "limit": {
-        "description": "The most types of a page. It may have fewer: it ends before it would have more than 1 MiB.",
-        "type": "integer", "minimum": 1, "maximum": MOST, "default": DEFAULT_LIMIT,
-    },
-    "externalTypesOnly": {
-        "description": "Whether to list only the types of this API.", "type": "boolean", "default": False
-    },
-}  # fmt: skip
-"""The JSON Schema of each parameter of the query."""
+def _problem_of_condition(condition: str) -> ProblemError:
+    detail = f'"{condition[:100]}" is not a condition: write FIELD OPERATOR VALUE, as name==RayCluster'
+    named = re.match(rf"(\w{{1,100}})({_OPERATOR})", condition)
+    if named and named[1] not in FIELDS:
+        detail = f'there is no field "{named[1]}": {did_you_mean(named[1], FIELDS)}'
+    return ProblemError(
+        parameter="filterBy",
+        detail=detail,
+        hint=f"without spaces or quotes; fields are {', '.join(FIELDS)}; operators {' '.join(OPERATORS)}; "
+        "values have letters, digits, - and .; a comma joins conditions",
+    )
 
 
-def _needed(text: str, schema: Object) -> str:
-    """Return what the text of a parameter must be, or "" if the text is valid."""
-    if schema["type"] == "integer":
-        fits = _NUMBER.fullmatch(text) and schema["minimum"] <= int(text) <= schema["maximum"]
-        return "" if fits else f"a number from {schema['minimum']} to {schema['maximum']}"
-    choices = schema.get("enum", ["true", "false"])
-    return "" if text in choices else f"one of {', '.join(choices)}"
-
-
-def _tests(text: str, known: Mapping[str, Mapping[str, object]], errors: list[ProblemError]) -> Iterable[_Test]:
+def _tests(
+    conditions: Iterable[str], known: Mapping[str, Mapping[str, object]], errors: list[ProblemError]
+) -> Iterable[_Test]:
     """Yield a test for each condition of a filter. All tests have to hold."""
-    for condition in text.split(","):
-        match = re.fullmatch(_CONDITION, condition)
-        if match is None:
-            detail = f'"{condition[:100]}" is not a condition: write FIELD OPERATOR VALUE, as name==RayCluster'
-            named = re.match(rf"(\w{{1,100}})({_OPERATOR})", condition)
-            if named and named[1] not in FIELDS:
-                detail = f'there is no field "{named[1]}": {did_you_mean(named[1], FIELDS)}'
-            errors.append(
-                ProblemError(
-                    parameter="filterBy",
-                    detail=detail,
-                    hint=f"without spaces or quotes; fields are {', '.join(FIELDS)}; operators {' '.join(OPERATORS)}; "
-                    "values have letters, digits, - and .; a comma joins conditions",
-                )
-            )
-            continue
-        field, operator, value = match.groups()[:3] if match[1] else match.groups()[3:]
+    for field, operator, value in (re.split(f"({_OPERATOR})", condition, maxsplit=1) for condition in conditions):
         values = {} if "." in value else known.get(field, {})  # any file may be a source
         if operator in {"==", "!="} and values and value and value.lower() not in values:
             hint = did_you_mean(value, values)

@@ -11,7 +11,7 @@ from pydantic.json_schema import models_json_schema
 from karta_interpreter import __version__
 from karta_interpreter.base.k8s import Object
 from karta_interpreter.web.types_api import models
-from karta_interpreter.web.types_api.listing import PARAMETERS
+from karta_interpreter.web.types_api.listing import ListParameters
 from karta_interpreter.web.types_api.records import type_id
 
 _RETRIED: Final = {429, 503}
@@ -46,8 +46,8 @@ class _Operation(NamedTuple):
 
 
 _PAGING: Final[tuple[Object, ...]] = tuple(
-    {"name": name, "in": "query", "description": schema_fields.pop("description"), "schema": schema_fields}
-    for name, schema_fields in ((name, dict(schema)) for name, schema in PARAMETERS.items())
+    {"name": name, "in": "query", "description": schema.pop("description"), "schema": schema}
+    for name, schema in ListParameters.model_json_schema()["properties"].items()
 )
 _ID: Final = {
     "name": "id",

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Final
 
 from karta_interpreter.base.errors import ManifestError
-from karta_interpreter.base.findings import DefinitionError, Finding, closest, error, warning
+from karta_interpreter.base.findings import DefinitionError, Finding, did_you_mean, error, warning
 from karta_interpreter.base.ignores import placed_objects, unignored
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit
 from karta_interpreter.definitions.karta import ROOT_KIND, kinds_of
@@ -59,9 +59,8 @@ def _with_all(karta: KartaResource, gvks: Sequence[GVK], crds: Sequence[Object])
     crds_of_kind = [crd for crd in crds if (_spec(crd, "group"), _spec(crd, "names", "kind")) == (gvk.group, gvk.kind)]
     if not crds_of_kind:
         kinds = sorted({f"{_spec(crd, 'names', 'kind')}.{_spec(crd, 'group')}" for crd in crds})
-        near = closest(f"{gvk.kind}.{gvk.group}", kinds)
         given_kinds = f"the given CRDs are those of {', '.join(kinds)}" if len(kinds) <= _MOST_KINDS else ""
-        hint = f"did you mean {near}?" if near else given_kinds
+        hint = did_you_mean(f"{gvk.kind}.{gvk.group}", kinds, given_kinds)
         return [warning("crd-missing", ROOT_KIND, f"there is no CRD for {gvk}", hint)]
     checks: list[list[Finding]] = []
     without: list[Finding] = []

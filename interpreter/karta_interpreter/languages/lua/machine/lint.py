@@ -152,7 +152,7 @@ def _unknown(names: Names) -> Iterator[Lint]:
         if not _is_known(name, names, script_globals):
             unknown.setdefault(name, line)
     for number, (name, line) in enumerate(unknown.items()):
-        hint = _meant(name, known) if number < _MOST_COMPARED else ""
+        hint = _hint(name, known) if number < _MOST_COMPARED else ""
         yield _warning("unknown-global", f"{name} is nil: nothing sets it", hint, line, name)
 
 
@@ -165,15 +165,14 @@ def _is_known(name: str, names: Names, script_globals: set[str]) -> bool:
     return bool(member) and (module in script_globals or module not in MODULES or member in MODULES[module])
 
 
-def _meant(name: str, known: Sequence[str]) -> str:
+def _hint(name: str, known: Sequence[str]) -> str:
     """Return the hint for an unknown global, or for a member that a module has not."""
     module, _, member = name.partition(".")
     if member:
         return did_you_mean(member, sorted(MODULES[module]))
     if module in MODULES:
         return f'write local {name} = require("{name}")'
-    suggestion = closest(name, known)
-    return f"did you mean {suggestion}?" if suggestion else ""
+    return did_you_mean(name, known, "")
 
 
 def _rejected(names: Names) -> Iterator[Lint]:
