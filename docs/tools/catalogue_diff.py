@@ -12,12 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-import yaml
-
+from docs.tools.facts import NAME, read_facts
 from karta_interpreter.engine.suites.comparison import SILENT
 
 CHANGELOG = Path("CHANGELOG.md")
-NAMES: Final = "tests/catalogue/component-names.yaml"
 _BEGIN, _END = "<!-- answers: begin -->", "<!-- answers: end -->"
 _UNRELEASED = "## [Unreleased]\n"
 _LONGEST: Final = 160
@@ -81,15 +79,13 @@ def renamed(before: dict[str, dict[str, str]], after: dict[str, dict[str, str]])
             yield f"- {_text(kind)}, names of components: {number}, such as {example}.\n"
 
 
-def _component_names(revision: str) -> dict[str, dict[str, str]]:
-    """Return the names of components at a revision, none before they were in a file."""
-    done = subprocess.run(  # noqa: S603 - our own repository
-        ["git", "show", f"{revision}:{NAMES}"],  # noqa: S607
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        check=False,
-    )
-    return yaml.safe_load(done.stdout) or {}
+def _component_names(kartas: Path) -> dict[str, dict[str, str]]:
+    """Return the names of components by the kinds of a folder of Kartas with their facts."""
+    return {
+        f"{path.parts[-4]}/{version}/{path.parts[-2]}": dict(names)
+        for path in sorted(kartas.glob(f"*/*/*/{NAME}"))
+        for version, names in read_facts(path).components.items()
+    }
 
 
 def _subject(change: dict[str, Any]) -> tuple[str, str, str]:
@@ -142,10 +138,10 @@ def main() -> None:
         done = subprocess.run(  # noqa: S603 - our own program
             [sys.executable, "-m", "karta_interpreter", *command], stdout=subprocess.PIPE, text=True, check=False
         )
+        before = _component_names(Path(folder, "kartas"))
     if done.returncode not in (0, 1) or not done.stdout:
         raise SystemExit(done.returncode)
-    present = yaml.safe_load(Path(NAMES).read_text(encoding="utf-8"))
-    changes = "".join([*renamed(_component_names(revision), present), *notes(json.loads(done.stdout))])
+    changes = "".join([*renamed(before, _component_names(Path("kartas"))), *notes(json.loads(done.stdout))])
     CHANGELOG.write_text(with_answers(CHANGELOG.read_text(encoding="utf-8"), revision, changes), encoding="utf-8")
 
 

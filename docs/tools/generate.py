@@ -11,6 +11,7 @@ from deploy import write_kustomize, write_readme
 from docs.tools import (
     write_catalogue,
     write_definitions,
+    write_kinds,
     write_known,
     write_licenses,
     write_reality,
@@ -55,7 +56,7 @@ def main() -> int:
     check = "--check" in sys.argv
     rooms = write_rooms.pages() | write_reality.pages()
     written = schemas() | example() | rooms | write_reference.pages() | write_definitions.pages()
-    written |= write_known.pages()
+    written |= write_known.pages() | write_kinds.pages()
     changed = update(written, set(), check=check)
     changed += update(write_catalogue.pages(), set(), check=check)
     changed += update(write_readme.pages(), set(), check=check)

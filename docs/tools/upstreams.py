@@ -1,14 +1,18 @@
-"""The projects that the catalogue was written from, by docs/upstreams.yaml, and their page on the site."""
+"""The projects that the catalogue was written from, and their page on the site.
+
+docs/upstreams.yaml has the projects of several kinds, and the facts of a kind have those of this kind alone.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
+from docs.tools.facts import FactsError, all_facts
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.sources.files import load_catalogue
 
@@ -45,12 +49,32 @@ class Upstream:
 
 @cache
 def upstreams() -> Mapping[str, Upstream]:
-    """Return the projects by their names."""
-    record = yaml.safe_load(RECORD.read_text(encoding="utf-8"))
+    """Return the projects by their names. What the facts of a kind say of a project is added to the record.
+
+    Raises FactsError for two texts of one field.
+    """
+    record: dict[str, dict[str, Any]] = yaml.safe_load(RECORD.read_text(encoding="utf-8"))
+    for folder, facts in all_facts().items():
+        for name, fields in facts.upstreams.items():
+            known = record.setdefault(name, {})
+            for key, value in fields.model_dump(exclude_unset=True).items():
+                known[key] = _added(known.get(key), value, f"{folder.name}: upstreams.{name}.{key}")
     return {
         name: Upstream(**{**fields, "name": name, "crds": tuple(fields.get("crds", ()))})
-        for name, fields in record.items()
+        for name, fields in sorted(record.items(), key=lambda each: each[0].casefold())
     }
+
+
+def _added(known: object, value: object, place: str) -> object:
+    """Return a field of a project with more of it."""
+    match known, value:
+        case dict(), dict():
+            return {**known, **value}
+        case list(), list():
+            return [*known, *value]
+    if known in (None, value):
+        return value
+    raise FactsError(f"{place} is {value!r}, and elsewhere {known!r}")
 
 
 def written_from(definition: Definition) -> Iterator[tuple[str, str]]:

@@ -1,11 +1,12 @@
 """Data of the package: reasons for differences from Karmada's scripts, and the list of the catalogue."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from docs.tools.facts import FactsError, bundled_scripts
 from karta_interpreter.cli.catalogue import SUMMARIES
 from karta_interpreter.cli.changes import KNOWN_FILE
 from karta_interpreter.cli.render import to_json
@@ -18,21 +19,27 @@ REASONS = Path(__file__).parents[1] / "bundled-scripts.yaml"
 def pages() -> dict[Path, str]:
     """Return the file by its path."""
     known: dict[str, dict[str, str]] = {}
-    for (kind, operation), reason in read_reasons(REASONS.read_text(encoding="utf-8")).items():
+    for (kind, operation), reason in sorted(reasons().items()):
         known.setdefault(kind, {})[operation] = reason
     entries = sorted(load_catalogue().entries, key=lambda entry: entry.definition.gvk)
     return {KNOWN_FILE: to_json(known), SUMMARIES: to_json([summarize(entry) for entry in entries])}
 
 
-def read_reasons(text: str) -> Mapping[tuple[str, str], str]:
-    """Return the reason for each kind and operation. An entry names one kind or several.
+def reasons() -> Mapping[tuple[str, str], str]:
+    """Return the reason for each kind and operation: those of one kind are in its facts.
 
-    >>> read_reasons("- {kinds: [ray.io/v1 RayCluster], operation: InterpretHealth, reason: It is older.}")
-    {('ray.io/v1 RayCluster', 'InterpretHealth'): 'It is older.'}
+    Raises FactsError if there are two.
     """
-    entries: list[dict[str, Any]] = yaml.safe_load(text)
-    reasons: dict[tuple[str, str], str] = {}
+    found: dict[tuple[str, str], str] = {}
+    for kind, operation, reason in (*_shared(), *bundled_scripts()):
+        if (kind, operation) in found:
+            raise FactsError(f"{kind} {operation} has two reasons: one in its facts, and one in {REASONS.name}")
+        found[kind, operation] = reason
+    return found
+
+
+def _shared() -> Iterator[tuple[str, str, str]]:
+    entries: list[dict[str, Any]] = yaml.safe_load(REASONS.read_text(encoding="utf-8"))
     for entry in entries:
         for kind in entry["kinds"]:
-            reasons[kind, entry["operation"]] = entry["reason"]
-    return reasons
+            yield kind, entry["operation"], entry["reason"]

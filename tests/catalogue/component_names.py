@@ -1,4 +1,4 @@
-"""Write the names of the components of all suites' objects: ``python -m tests.catalogue.component_names``.
+"""Write the names of the components of all suites' objects into facts: ``python -m tests.catalogue.component_names``.
 
 Karmada keeps the components of an object that it has accepted, and stops the propagation if a later answer has other
 names (karmada-io/karmada#7841). So a name changes only for a reason, which the commit and the CHANGELOG give.
@@ -7,19 +7,20 @@ names (karmada-io/karmada#7841). So a name changes only for a reason, which the 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 import yaml
 
+from docs.tools.facts import NAME
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.suites.suite import Case
-from tests.catalogue.entries import answers, entries
+from tests.catalogue.entries import PATHS, answers, entries_of
 
-FILE = Path(__file__).with_name("component-names.yaml")
-_HEAD = "# Names of components by kind and case. python -m tests.catalogue.component_names writes them.\n"
+_HEAD: Final = "# python -m tests.catalogue.component_names writes the rest.\n"
 
 
 def names_of(definition: Definition, cases: Sequence[Case]) -> dict[str, str]:
@@ -45,12 +46,17 @@ def components_of_cases(definition: Definition, cases: Sequence[Case]) -> Iterat
 
 
 def main() -> None:
-    """Write the file."""
-    names: dict[str, dict[str, str]] = {}
-    for entry in filter(answers(Operation.INTERPRET_COMPONENT), entries()):
-        if entry.definition is not None:
-            names[str(entry.folder)] = names_of(entry.definition, entry.cases)
-    FILE.write_text(_HEAD + yaml.safe_dump(names, width=200), encoding="utf-8")
+    """Write the end of each file of facts."""
+    for path in PATHS:
+        names = {
+            entry.definition.gvk.version: names_of(entry.definition, entry.cases)
+            for entry in filter(answers(Operation.INTERPRET_COMPONENT), entries_of(path))
+            if entry.definition
+        }
+        file = path.with_name(NAME)
+        text = file.read_text(encoding="utf-8") if file.exists() else ""
+        rest = _HEAD + yaml.safe_dump({"components": names}, width=200, allow_unicode=True) if names else ""
+        file.write_text(text.partition(_HEAD)[0] + rest, encoding="utf-8")
 
 
 if __name__ == "__main__":

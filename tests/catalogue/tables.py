@@ -1,33 +1,24 @@
-"""The tables that have a data file for each kind, such as GROUP_Kind.yaml, and the kinds that have none yet."""
+"""The tables of the catalogue: words, differences that several kinds have, and moments."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import yaml
 
+from docs.tools.facts import Answers, Beside, Words, facts_of
 from karta_interpreter.base.k8s.values import GVK, JSON, Object
 
 _HERE = Path(__file__).parent
-_BESIDE, _MADE_UP = ("full", "short", "none"), "MadeUp"
+_BESIDE: Final[tuple[Beside, ...]] = ("full", "short", "none")
+_MADE_UP: Final = "MadeUp"
 Table: TypeAlias = dict[str, Any]
 
 
-def table_of(name: str, gvk: GVK) -> Table | None:
-    """Return the table of a kind: that of its version, or else that of all its versions."""
-    group = gvk.group or "core"
-    for stem in (f"{group}_{gvk.version}_{gvk.kind}", f"{group}_{gvk.kind}"):
-        path = _HERE / name / f"{stem}.yaml"
-        if path.exists():
-            table: Table = yaml.safe_load(path.read_text(encoding="utf-8"))
-            return table
-    return None
-
-
 def accepted(name: str) -> Any:
-    """Return a table of differences that are accepted, each with its reason."""
+    """Return a table of differences whose reason several kinds share. That of one kind is in its facts."""
     return yaml.safe_load((_HERE / "differences" / f"{name}.yaml").read_text(encoding="utf-8"))
 
 
@@ -46,51 +37,36 @@ def moments_of(gvk: GVK) -> list[Object]:
     return [row["object"] for row in moments().values() if GVK.of(row["object"]) == gvk]
 
 
-def undone(name: str) -> set[str]:
-    """Return the kinds that have no table yet, as GROUP_Kind."""
-    lists = sorted((_HERE / name).glob("undone-*.txt"))
-    return {line for path in lists for line in path.read_text(encoding="utf-8").split()}
-
-
-def is_undone(name: str, gvk: GVK) -> bool:
-    """Tell whether a kind is on the list of those without a table."""
-    return kind_of(gvk) in undone(name)
-
-
-def kind_of(gvk: GVK) -> str:
-    """Return the name of a kind in lists and files."""
-    return f"{gvk.group or 'core'}_{gvk.kind}"
-
-
-def answered(table: Table) -> set[str]:
+def answered(words: Words) -> set[str]:
     """Return all words of a table of words, and those that it leaves out with a reason."""
-    words = {*map(str, table.get("phases", {})), *table.get("left-out", {})}
-    for name in table.get("conditions", {}):
-        words.update(name.split(" ", 2))
-    return words
+    found = {*words.phases, *words.left_out}
+    for name in words.conditions or ():
+        found.update(name.split(" ", 2))
+    return found
 
 
-def questions(table: Table, gvk: GVK) -> Iterator[tuple[str, Object, str]]:
-    """Yield an object with each word of a table beside each state of the counters, its name and the answer."""
-    for word, status, answers in _words(table):
+def questions(gvk: GVK) -> Iterator[tuple[str, Object, str]]:
+    """Yield an object with each word of a kind beside each state of the counters, its name and the answer."""
+    words = facts_of(gvk).words
+    if words is None:
+        return
+    for word, status, answers in _words(words):
         for beside, answer in zip(_BESIDE, answers, strict=True):
-            obj = patched(patched(table["object"], table["beside"].get(beside) or {}), status)
+            obj = patched(patched(words.object, words.beside.get(beside) or {}), status)
             assert isinstance(obj, dict)
             yield f"{word} beside {beside}", with_version(obj, gvk), answer
 
 
-def _words(table: Table) -> Iterator[tuple[str, Object, Sequence[str]]]:
-    made_up: Mapping[str, Any] = table["made-up"]
-    if "phase" in table:
-        phases = {**table["phases"], _MADE_UP: made_up["phase"]}
+def _words(words: Words) -> Iterator[tuple[str, Object, Answers]]:
+    if words.phase:
+        phases = {**words.phases, _MADE_UP: words.made_up["phase"]}
         for word, answers in phases.items():
-            yield word, _at(table["phase"], word), answers
-    if "conditions" in table:
-        path = table.get("conditions-at", ".status.conditions")
-        conditions = {**table["conditions"], f"{_MADE_UP} True {_MADE_UP}": made_up["condition"]}
+            yield word, _at(words.phase, word), answers
+    if words.conditions is not None:
+        conditions = {**words.conditions, f"{_MADE_UP} True {_MADE_UP}": words.made_up["condition"]}
         for word, answers in conditions.items():
             fields = dict(zip(("type", "status", "reason"), word.split(" ", 2), strict=False))
-            yield word, _at(path, [fields]), answers
+            yield word, _at(words.conditions_at, [fields]), answers
 
 
 def _at(path: str, value: Any) -> Object:

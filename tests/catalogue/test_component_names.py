@@ -2,12 +2,9 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-import yaml
-
+from docs.tools.facts import facts_of
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.values import Object
@@ -16,23 +13,14 @@ from karta_interpreter.definitions.karta.reference_resolver import Known, resolv
 from karta_interpreter.engine.evaluation.pods import scale_locations
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.suites.suite import Case
-from tests.catalogue.component_names import FILE, components_of_cases, names_of
-from tests.catalogue.entries import Entry, answers, applies, entries
-
-
-@cache
-def _accepted() -> Any:
-    return yaml.safe_load(FILE.read_text(encoding="utf-8"))
+from tests.catalogue.component_names import components_of_cases, names_of
+from tests.catalogue.entries import Entry, answers, applies
 
 
 @applies(answers(Operation.INTERPRET_COMPONENT))
-def test_names_are_those_of_the_file(folder: Path, definition: Definition, cases: Sequence[Case]) -> None:
-    assert names_of(definition, cases) == _accepted()[str(folder)]
-
-
-def test_file_has_every_kind() -> None:
-    kinds = {str(entry.folder) for entry in filter(answers(Operation.INTERPRET_COMPONENT), entries())}
-    assert kinds == _accepted().keys()
+def test_names_are_those_of_the_facts(definition: Definition, cases: Sequence[Case]) -> None:
+    known = facts_of(definition.gvk).components.get(definition.gvk.version)
+    assert known is None or names_of(definition, cases) == known
 
 
 def _set_count(obj: Object, known: Definition, count: int) -> list[Object]:

@@ -1,10 +1,10 @@
 """An explanation has the answer itself, its facts make up the answer, and it names what decides it: in every suite."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
 
 import pytest
 
+from docs.tools.facts import facts_of
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.edit import remove
 from karta_interpreter.base.k8s.values import JSON, Object
@@ -22,12 +22,15 @@ from tests.catalogue.tables import accepted
 from tests.engine.explain.laws import check_laws
 from tests.support.examples import SWEEPS_ALL
 
-_WITHOUT_EFFECT: Final = {
-    (name, row.get("version"), row["annotation"], Operation(row["operation"]))
-    for row in accepted("explained")
-    for name in row["definitions"]
-}
-"""Annotations that an operation reads, and that no object of the kind, or of its version, can show."""
+
+def _without_effect(definition: Definition) -> Iterator[tuple[str, Operation]]:
+    """Yield annotations that an operation reads, and that no object of the kind, or of its version, can show."""
+    for row in facts_of(definition.gvk).differences.without_effect:
+        if row.version in (None, definition.gvk.version):
+            yield row.annotation, Operation(row.operation)
+    for shared in accepted("explained"):
+        if definition.name in shared["definitions"]:
+            yield shared["annotation"], Operation(shared["operation"])
 
 
 def test_explained_answer_is_the_answer(definition: Definition, swept: Sequence[Case]) -> None:
@@ -53,12 +56,7 @@ def test_annotation_is_explained_only_if_it_decides(definition: Definition, swep
         # The suites ask what the definition answers; that it leaves the rest out needs no case.
         asked = {case.call.operation for case in swept}
         named |= {each for each in asked if _names(outline(definition, each), name)}
-        without_effect = {
-            each
-            for each in asked
-            for version in (None, definition.gvk.version)
-            if (definition.name, version, name, each) in _WITHOUT_EFFECT
-        }
+        without_effect = asked & {each for annotation, each in _without_effect(definition) if annotation == name}
         # Few cases do not show all that an annotation decides.
         assert not SWEEPS_ALL or named == decides | without_effect, (
             f"{name}: left: it is named for; right: it changes an answer of"

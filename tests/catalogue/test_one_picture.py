@@ -2,12 +2,14 @@
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import permutations, product
+from typing import Literal, TypeAlias
 
 import pytest
 
+from docs.tools.facts import facts_of
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
@@ -19,30 +21,21 @@ from karta_interpreter.engine.suites.suite import Case
 from tests.catalogue.entries import answers, applies
 from tests.catalogue.tables import accepted
 
+Effect: TypeAlias = Literal["other", "better", "healthier"]
 _GENERATION = 5
 _OF_GENERATIONS = ("observedGeneration", "generation", "resourceTemplateGeneration")
 
 
-def _accepted(group: str) -> set[tuple[str, Status]]:
-    """Return kinds, and statuses of the worst cluster, for which there is a reason."""
-    return {(kind, Status(row["worst"])) for row in accepted("one-picture")[group] for kind in row["kinds"]}
-
-
-def _kinds(definition: Definition) -> set[str]:
-    """Return the names by which a row may mean a definition: its kind, or its kind in its version."""
-    kind = f"{definition.gvk.kind}.{definition.gvk.group}"
-    return {kind, f"{kind}/{definition.gvk.version}"}
-
-
-_REASONS = _accepted("other")
-"""Kinds, and statuses of the worst cluster, of which the aggregate may have another status."""
-
 _PAIRS, _TRIPLES, _TEMPLATES = 150, 40, 3
-_BETTER = _accepted("better")
-"""Kinds, and statuses of the worst cluster, of which the aggregate may be better."""
 
-_HEALTHIER = _accepted("healthier")
-"""Kinds, and statuses of the worst cluster, of which the aggregate is no better, and may be healthier."""
+
+def _reasons(definition: Definition, effect: Effect) -> set[Status]:
+    """Return the statuses of the worst cluster from which the aggregate may differ."""
+    own: Mapping[str, str] = getattr(facts_of(definition.gvk).differences.aggregate, effect)
+    kind = f"{definition.gvk.kind}.{definition.gvk.group}"
+    names = {kind, f"{kind}/{definition.gvk.version}"}
+    shared = (row["worst"] for row in accepted("one-picture")[effect] if names & {*row["kinds"]})
+    return {*map(Status, own), *map(Status, shared)}
 
 
 @pytest.mark.sweep
@@ -56,7 +49,7 @@ def test_aggregate_has_the_status_of_the_worst_cluster(definition: Definition, c
             goes_on = aggregate is Status.RUNNING and _completes(definition) and worst not in FAILING
             if worst is not aggregate and not goes_on:
                 deviating[worst] = f"{aggregate}: {json.dumps(pair)}"
-    reasons = {status for kind, status in _REASONS if kind in _kinds(definition)}
+    reasons = _reasons(definition, "other")
     assert not {status: example for status, example in deviating.items() if status not in reasons}
     assert deviating.keys() == reasons, "each reason is needed"
 
@@ -75,7 +68,7 @@ def test_aggregate_is_never_better_than_the_worst_cluster(definition: Definition
             begins = worst is Status.UNDEFINED and aggregate is not Status.RUNNING
             if rank(aggregate) > rank(worst) and not goes_on and not begins:
                 better[worst] = f"{aggregate}: {json.dumps(reports)}"
-    reasons = {status for kind, status in _BETTER if kind in _kinds(definition)}
+    reasons = _reasons(definition, "better")
     assert not {status: example for status, example in better.items() if status not in reasons}
     assert better.keys() == reasons, "each reason is needed"
 
@@ -96,9 +89,9 @@ def test_aggregate_is_healthy_only_if_each_cluster_is(definition: Definition, ca
             goes_on = _completes(definition) and worst is Status.UNDEFINED and aggregate is not Status.COMPLETED
             if not all(are_healthy) and not goes_on and _is_healthy(definition, _whole(definition, template, reports)):
                 healthier[worst] = f"{aggregate}: {json.dumps(reports)}"
-    better = {status for kind, status in _BETTER if kind in _kinds(definition)}
+    better = _reasons(definition, "better")
     other = {status: example for status, example in healthier.items() if status not in better}
-    reasons = {status for kind, status in _HEALTHIER if kind in _kinds(definition)}
+    reasons = _reasons(definition, "healthier")
     assert not {status: example for status, example in other.items() if status not in reasons}
     assert other.keys() == reasons, "each reason is needed"
 

@@ -3,21 +3,19 @@
 import re
 from collections.abc import Sequence
 
+from docs.tools.facts import NAME, read_facts
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.status_rules import Status
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.suites.suite import Case
-from tests.catalogue.entries import Entry, entries
-from tests.catalogue.tables import accepted
+from tests.catalogue.entries import PATHS, Entry, entries_of
 
 _COUNTS = {
     "ready": re.compile("(?<!not)(?<!un)(ready|available)", re.IGNORECASE),
     "updated": re.compile("^(?!expected).*updated(?!.*(Version|Revision))|^updated", re.IGNORECASE),
 }
 """The names of the fields that count pods which serve, and those of the present template."""
-
-_REASONS = {(row["kind"], row["count"]) for row in accepted("serving-counts")}
 
 
 def _serves(entry: Entry) -> bool:
@@ -26,13 +24,14 @@ def _serves(entry: Entry) -> bool:
 
 
 def test_reasons_are_needed() -> None:
-    needed = {
-        (entry.definition.gvk.kind, what)
-        for entry in filter(_serves, entries())
-        for what in _COUNTS
-        if entry.definition and _healthy_with_fewer(entry.definition, entry.cases, what)
-    }
-    assert needed == _REASONS
+    needed, reasons = set(), set()
+    for path in PATHS:
+        reasons |= {(path.parts[-4:-1], count) for count in read_facts(path.with_name(NAME)).differences.serving_counts}
+        for entry in filter(_serves, entries_of(path)):
+            assert entry.definition
+            fewer = (what for what in _COUNTS if _healthy_with_fewer(entry.definition, entry.cases, what))
+            needed |= {(path.parts[-4:-1], what) for what in fewer}
+    assert needed == reasons, "`differences.serving-counts` of the facts has them"
 
 
 def _healthy_with_fewer(definition: Definition, cases: Sequence[Case], what: str) -> list[str]:

@@ -1,16 +1,13 @@
 """Which of Karta's statuses each state of a workload has; the states are those of the suites.
 
-The expected statuses stand in `statuses/`, by kind and by the name of the case that shows the state. They are reasoned
-from what each kind's controller means by its phases and conditions.
+The facts of a kind have the expected statuses, by the name of the case that shows the state. They are reasoned from
+what each kind's controller means by its phases and conditions.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
-import yaml
-
+from docs.tools.facts import facts_of
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.definition import Definition
@@ -19,24 +16,12 @@ from karta_interpreter.engine.evaluation.status import Status, match_status
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.suites.suite import Case
 from tests.catalogue.entries import of_all_kinds
-from tests.catalogue.tables import moments_of, questions, table_of
-
-
-def _expected() -> dict[str, Any]:
-    """Return the tables by kind, as apiVersion/kind."""
-    tables: dict[str, Any] = {}
-    for path in sorted((Path(__file__).parent / "statuses").glob("*.yaml")):
-        tables |= yaml.safe_load(path.read_text(encoding="utf-8"))
-    return tables
-
-
-_EXPECTED = _expected()
+from tests.catalogue.tables import moments_of, questions
 
 
 @of_all_kinds
 def test_matchers_of_statuses_have_cases(definition: Definition, cases: Sequence[Case]) -> None:
-    table = table_of("words", definition.gvk)
-    worded = [obj for _, obj, _ in questions(table, definition.gvk)] if table else []
+    worded = [obj for _, obj, _ in questions(definition.gvk)]
     objects = [*worded, *moments_of(definition.gvk), *(obj for case in cases for obj in _live(case))]
     unmet = [
         (status.value, number)
@@ -69,10 +54,10 @@ def _is_met(definition: Definition, matcher: Matcher, obj: Object) -> bool:
 def test_statuses_of_states_are_matched(definition: Definition, cases: Sequence[Case]) -> None:
     health = [case for case in cases if case.call.operation is Operation.INTERPRET_HEALTH]
     matched = {case.name: set(match_status(definition, case.call.object).matched) for case in health}
-    table = _EXPECTED[f"{definition.gvk.api_version}/{definition.gvk.kind}"]
+    table = facts_of(definition.gvk).statuses or {}
     expected = {name: _statuses(words) for name, words in table.items()}
     assert {name: matched.get(name) for name in expected} == expected
 
 
-def _statuses(words: str | list[str]) -> set[Status]:
+def _statuses(words: str | Sequence[str]) -> set[Status]:
     return {Status(words)} if isinstance(words, str) else {*map(Status, words)}

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
+from docs.tools.facts import facts_of
 from karta_interpreter.base.errors import InterpretationError, InterpreterError
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.fields import label
@@ -18,7 +19,6 @@ from karta_interpreter.engine.workload import Karta, Workload
 from karta_interpreter.languages.jq import Query
 from tests.catalogue.entries import answers, applies
 from tests.catalogue.knowledge import knowing
-from tests.catalogue.tables import accepted
 
 _SCALED: Final = {
     GVK("kubeflow.org", "v1", "PyTorchJob"): ("spec", "elasticPolicy", "metrics"),
@@ -110,10 +110,6 @@ def _revised(definition: Definition, obj: Object, count: int) -> Object:
     return revised
 
 
-_UNWRITTEN: Final = {kind: {*row["fields"]} for kind, row in accepted("survival").items()}
-"""Fields of kinds in which a count that is today's by a default is not written, so that a member keeps its own."""
-
-
 _UNGATHERED: Final = {
     # One that has its limit from a WorkflowTemplate.
     GVK("argoproj.io", "v1alpha1", "Workflow"),
@@ -121,7 +117,7 @@ _UNGATHERED: Final = {
     GVK("flink.apache.org", "v1beta1", "FlinkDeployment"),
     GVK("trainer.kubeflow.org", "v1alpha1", "TrainJob"),
 }
-"""The kinds that stay with a part of their pods, by the reasons of `_UNWRITTEN`."""
+"""The kinds that stay with a part of their pods, by the reasons of their facts."""
 
 
 @applies(_COUNTS)
@@ -133,8 +129,9 @@ def test_default_count_survives_retain(definition: Definition, objects: Sequence
             ours = _revised(known, obj, today)
             retained = _retained(definition, ours, _revised(known, obj, 12))
             kept = interpret(known, Call(Operation.INTERPRET_REPLICA, retained))["replica"]
-            unwritten = _UNWRITTEN.get(f"{definition.gvk.kind}.{definition.gvk.group}", set())
-            assert kept == today or {each.field for each in differences(ours, retained)} <= unwritten, obj
+            unwritten = facts_of(definition.gvk).differences.unwritten
+            fields = {*unwritten.fields} if unwritten else set()
+            assert kept == today or {each.field for each in differences(ours, retained)} <= fields, obj
 
 
 @applies(lambda entry: _COUNTS(entry) and entry.definition and entry.definition.gvk not in _UNGATHERED)

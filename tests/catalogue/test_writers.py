@@ -1,4 +1,4 @@
-"""Who else writes into an object of a member, and that Karmada and each of them come to rest: see writers/README.md."""
+"""Who else writes into an object of a member, and that Karmada and each of them come to rest."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -7,20 +7,15 @@ from typing import Any
 
 import pytest
 
+from docs.tools.facts import Writer, Writers, facts_of
 from karta_interpreter.base.k8s.values import JSON, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from tests.catalogue.entries import entries, of_all_kinds
 from tests.catalogue.knowledge import knowing
-from tests.catalogue.tables import Table, is_undone, kind_of, leaves, patched, table_of, undone, with_version
+from tests.catalogue.tables import leaves, patched, with_version
 from tests.catalogue.writers import ORACLES
 from tests.support.rows import rows
-
-
-@of_all_kinds
-def test_kind_has_a_table_of_writers_or_stands_in_a_list(definition: Definition) -> None:
-    has_table = table_of("writers", definition.gvk) is not None
-    assert has_table != is_undone("writers", definition.gvk), "see tests/catalogue/writers/README.md"
 
 
 @of_all_kinds
@@ -28,48 +23,43 @@ def test_definition_says_who_writes_with_a_source(definition: Definition, text: 
     head = text.partition("\napiVersion:")[0].replace("\n# ", " ")
     paragraphs = [line for line in head.splitlines() if re.match(r"#? ?(Who|Nobody) writes to ", line.lstrip("# "))]
     assert len(paragraphs) == 1, "the head of a definition has a paragraph with who writes to an object in a member"
-    table = table_of("writers", definition.gvk) or {}
-    sources = [paragraphs[0], table.get("nobody", ""), *(writer["source"] for writer in table.get("writers", ()))]
+    known = facts_of(definition.gvk).writers or Writers()
+    sources = [paragraphs[0], known.nobody, *(writer.source for writer in known.writers)]
     for source in filter(None, sources):
         assert re.search(r"\w/[\w{]|\.(go|java|py|md)\b", source), f"{source} names no file"
-
-
-def test_lists_of_kinds_without_writers_name_kinds_of_the_catalogue() -> None:
-    kinds = {kind_of(entry.definition.gvk) for entry in entries() if entry.definition}
-    assert undone("writers") - kinds == set()
 
 
 def _meetings() -> Iterator[Any]:
     for entry in entries():
         assert entry.definition
-        table = table_of("writers", entry.definition.gvk) or {}
-        for writer in table.get("writers", ()):
-            for number, template in enumerate(writer.get("templates", table.get("templates", ()))):
-                named = f"{entry.definition.gvk}: {writer['writer']}, template {number}"
+        known = facts_of(entry.definition.gvk).writers or Writers()
+        for writer in known.writers:
+            for number, template in enumerate(known.templates if writer.templates is None else writer.templates):
+                named = f"{entry.definition.gvk}: {writer.writer}, template {number}"
                 made = with_version(template, entry.definition.gvk)
                 yield pytest.param(entry.definition, writer, made, id=named)
 
 
 @rows(("definition", "writer", "template"), _meetings())
-def test_writer_has_nothing_left_to_write(definition: Definition, writer: Table, template: Object) -> None:
+def test_writer_has_nothing_left_to_write(definition: Definition, writer: Writer, template: Object) -> None:
     write = _function(writer)
     member = write(template)
-    assert member != template or "function" in writer, "a writer who writes nothing shows nothing"
+    assert member != template or writer.function, "a writer who writes nothing shows nothing"
     retained = retained_by(definition, template, member)
-    if "fights" in writer:
+    if writer.fights:
         assert write(retained) != retained, "it is no fight any more"
-    elif writer.get("updates"):
+    elif writer.updates:
         assert write(retained) == member, "what Karmada's update lacks comes back with it, so nothing changes"
-    elif writer.get("once"):
+    elif writer.once:
         assert retained == member
     else:
         assert write(retained) == retained
 
 
 @rows(("definition", "writer", "template"), _meetings())
-def test_template_keeps_what_it_sets_on_purpose(definition: Definition, writer: Table, template: Object) -> None:
+def test_template_keeps_what_it_sets_on_purpose(definition: Definition, writer: Writer, template: Object) -> None:
     """A value that the writer only fills in is the template's, and one that the writer owns is the member's."""
-    if "fights" in writer or writer.get("updates"):
+    if writer.fights or writer.updates:
         return
     write = _function(writer)
     member = write(template)
@@ -78,23 +68,23 @@ def test_template_keeps_what_it_sets_on_purpose(definition: Definition, writer: 
         # What a list has more of is no value that a template could set alone.
         if path in before or any(isinstance(step, int) for step in path):
             continue
-        if ".".join(map(str, path)) in writer.get("conflicts", ()):
+        if ".".join(map(str, path)) in writer.conflicts:
             continue
         purposeful = patched(template, _nested(path, _other(value)))
         assert isinstance(purposeful, dict)
-        is_fixed = writer.get("immutable") and path[0] == "spec"
+        is_fixed = writer.immutable and path[0] == "spec"
         left = value if is_fixed else _at(write(purposeful), path)
         assert _at(retained_by(definition, purposeful, member), path) == left, path
 
 
-def _function(writer: Table) -> Callable[[Object], Object]:
-    if "function" in writer:
-        oracle = ORACLES[writer["function"]]
+def _function(writer: Writer) -> Callable[[Object], Object]:
+    if writer.function:
+        oracle = ORACLES[writer.function]
         return lambda obj: oracle(deepcopy(obj))
 
     def write(obj: Object) -> Object:
-        result = patched(obj, writer.get("sets", {}), over=False)
-        result = patched(result, writer.get("owns", {}))
+        result = patched(obj, writer.sets, over=False)
+        result = patched(result, writer.owns)
         assert isinstance(result, dict)
         return result
 

@@ -11,7 +11,7 @@ from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.languages.lua.script import Script
 from tests.catalogue.entries import entries
-from tests.catalogue.tables import questions, table_of
+from tests.catalogue.tables import questions
 from tests.support.rows import rows
 from tests.support.scripts import answer
 
@@ -19,10 +19,10 @@ from tests.support.scripts import answer
 def _asked() -> Iterator[Any]:
     for entry in entries():
         assert entry.definition
-        table = table_of("words", entry.definition.gvk)
-        if table is not None:
+        asked = [*questions(entry.definition.gvk)]
+        if asked:
             script = Script("InterpretHealth", script_of(entry.definition, Operation.INTERPRET_HEALTH), "words")
-            for name, obj, expected in questions(table, entry.definition.gvk):
+            for name, obj, expected in asked:
                 yield pytest.param(script, obj, expected, id=f"{entry.definition.gvk}: {name}")
 
 

@@ -244,7 +244,7 @@ def differences_json(changed: Sequence[Difference]) -> list[JSON]:
 _FIELD = re.compile(r"`([\w.]+)`")
 _COUNTS: Final = {"replica", "requires"}
 KNOWN_FILE = Path(__file__).with_name("known.json")
-"""Written from docs/bundled-scripts.yaml by `make generate`."""
+"""Written from the facts of the kinds and docs/bundled-scripts.yaml by `make generate`."""
 
 
 def reason_of(

@@ -55,7 +55,7 @@ BINDINGS = "bindings"
 class ChangedAnswer(NamedTuple):
     """A question with different answers.
 
-    ``known`` is the reason in docs/bundled-scripts.yaml, and ``cause`` that of the new answer, if it was asked for.
+    ``known`` is the reason in `KNOWN_FILE`, and ``cause`` that of the new answer, if it was asked for.
     """
 
     question: SourcedCall

@@ -54,8 +54,9 @@ def command(
 ) -> None:
     """Check definitions and show all their errors and warnings.
 
-    PATH is a file, a folder (all its files that end in .yaml, .yml or .json, without those in testdata) or "-" for
-    standard input; customizations are checked, too. The exit code is 1 when a definition or script cannot be used.
+    PATH is a file, a folder (all its files that end in .yaml, .yml or .json, without facts.yaml and those in testdata)
+    or "-" for standard input; customizations are checked, too. The exit code is 1 when a definition or script cannot be
+    used.
 
     A CRD (--crd) of several releases may be given several times: only what all of them contradict is a finding. If no
     CRD is that of a definition, that is an error. Fields that scripts name behind a parameter are compared, too. With

@@ -38,6 +38,8 @@ def _names(root: Path) -> list[str]:
         pytest.param(".git/a.yaml", False, id="a hidden folder"),
         pytest.param("..2026_01_01/a.yaml", False, id="the folder behind a mounted ConfigMap"),
         pytest.param("x/testdata/a.yaml", False, id="a golden suite next to a definition"),
+        pytest.param("x/facts.yaml", False, id="the facts of a kind next to its definition"),
+        pytest.param("x/more-facts.yaml", True, id="a name that only ends like that of facts"),
     ],
 )
 def test_which_files_are_listed(tmp_path: Path, name: str, listed: bool) -> None:
@@ -47,10 +49,10 @@ def test_which_files_are_listed(tmp_path: Path, name: str, listed: bool) -> None
 
 
 def test_named_file_is_listed_with_any_name(tmp_path: Path) -> None:
-    file = tmp_path / ".hidden.txt"
-    _touch(file)
+    for name in (".hidden.txt", "facts.yaml"):
+        _touch(tmp_path / name)
 
-    assert list_files(file).files == (file,)
+        assert list_files(tmp_path / name).files == (tmp_path / name,)
 
 
 def test_files_come_sorted_by_path_and_folders_are_named(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
-from docs.tools.write_known import REASONS, read_reasons
+from docs.tools.write_known import reasons
 from karta_interpreter.languages.lua.machine import worker
 from tests.catalogue.entries import entries
 from tests.export.forms import pairs
@@ -144,10 +144,10 @@ def _catalogue(_: Effort) -> Iterator[str]:
     yield from (f"{kind} is bundled, or bundle.yaml has it, and not both" for kind in sorted(found ^ KINDS))
     with Peer(build_program()) as peer:
         compared = compare_catalogue(peer, _bundle())
-    reasons = read_reasons(REASONS.read_text(encoding="utf-8"))
-    for line in describe(compared, reasons):
+    known = reasons()
+    for line in describe(compared, known):
         _say(line)
-    yield from complaints(compared, reasons)
+    yield from complaints(compared, known)
 
 
 def _customizations(effort: Effort) -> Tally:

@@ -52,9 +52,10 @@ def complaints(pairs: Sequence[Pair], reasons: Mapping[tuple[str, str], str]) ->
     differing = {(pair.kind, pair.operation) for pair in pairs if pair.different}
     for pair in pairs:
         if pair.different and (pair.kind, pair.operation) not in reasons:
-            yield f"{pair.kind} {pair.operation} differs, and {REASONS.name} gives no reason"
+            yield f"{pair.kind} {pair.operation} differs, and the facts of the kind give no reason"
     for kind, operation in sorted(reasons.keys() - differing):
-        yield f"{kind} {operation} does not differ any more: remove its reason from {REASONS.name}"
+        places = f"the facts of the kind or {REASONS.name}"
+        yield f"{kind} {operation} does not differ any more: remove its reason from {places}"
 
 
 def describe(pairs: Iterable[Pair], reasons: Mapping[tuple[str, str], str]) -> Iterator[str]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from docs.tools.facts import facts_of
 from docs.tools.upstreams import upstreams, written_from
 from tests.catalogue.entries import Entry, entries
-from tests.catalogue.tables import table_of
 from tests.proofs.conformance.reasons import Reasons
 from tests.proofs.drift.comparison import Row, crd_of, differences
 from tests.proofs.drift.sources import Checkout, clone, newest, sources_of
@@ -75,14 +75,14 @@ def _word_rows(entry: Entry, folder: Path | None, *, is_main: bool) -> Iterator[
     """Yield the words of a kind in the newest release of its operator that its table does not answer."""
     assert entry.definition
     gvk = entry.definition.gvk
-    table = table_of("words", gvk)
-    if table is None or "files" not in table["source"]:
+    words = facts_of(gvk).words
+    if words is None or not words.source.files:
         return
-    upstream, version = upstreams()[table["source"]["project"]], table["source"]["version"]
+    upstream, version = upstreams()[words.source.project], words.source.version
     sources = sources_of(upstream, folder)
     has_main = is_main and any(isinstance(source, Checkout) and source.has(version) for source in sources)
     latest = "HEAD" if has_main else newest(sources, version)
-    for difference in new_words(table, sources, latest):
+    for difference in new_words(words, sources, latest):
         yield Row(f"{gvk.api_version} {gvk.kind}", f"{upstream.name} {version} → {latest}", difference)
 
 

@@ -9,6 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from docs.tools.facts import Words
 from docs.tools.upstreams import Upstream
 from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
@@ -132,7 +133,16 @@ def test_words_of_a_newer_source_need_answers() -> None:
     old = 'const (\n\tPhaseReady = "Ready"\n\tPhaseAway = "Away"\n)\n'
     store = Store(**{"v1.0.0": old, "v1.1.0": old.replace("Away", "Asleep"), "v2.0.0": "package v1"})
     pattern = {"api/types.go": r'^\tPhase\w+ = "(.+)"'}
-    words = {"source": {"files": pattern}, "phases": {"Ready": []}, "left-out": {"Away": "it is in no status"}}
+    words = Words.model_validate(
+        {
+            "source": {"project": "A", "version": "v1.0.0", "files": pattern},
+            "object": {},
+            "beside": {},
+            "phases": {"Ready": ["healthy"] * 3},
+            "made-up": {},
+            "left-out": {"Away": "it is in no status"},
+        }
+    )
 
     assert list(new_words(words, [store], "v1.0.0")) == []
     assert list(new_words(words, [store], "v1.1.0")) == ["the word Asleep of api/types.go has no answer"]

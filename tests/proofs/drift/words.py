@@ -3,20 +3,20 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from tests.catalogue.tables import Table, answered
+from docs.tools.facts import Words
+from tests.catalogue.tables import answered
 from tests.proofs.drift.sources import Source
 
 
-def new_words(table: Table, sources: Iterable[Source], version: str) -> Iterator[str]:
+def new_words(words: Words, sources: Iterable[Source], version: str) -> Iterator[str]:
     """Yield what is different in a version: words without an answer, and patterns that find nothing any more."""
-    files = table["source"].get("files", {})
     for source in sources:
         if source.has(version):
-            for path, pattern in files.items():
-                words = set(words_in(source, version, path, pattern))
-                if not words:
+            for path, pattern in words.source.files.items():
+                found = set(words_in(source, version, path, pattern))
+                if not found:
                     yield f"no words in {path}"
-                yield from (f"the word {word} of {path} has no answer" for word in sorted(words - answered(table)))
+                yield from (f"the word {word} of {path} has no answer" for word in sorted(found - answered(words)))
             return
 
 

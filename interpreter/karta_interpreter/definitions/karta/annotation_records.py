@@ -459,8 +459,8 @@ ANNOTATIONS: Final = (
         form="a project and its version, or several: `KubeRay 1.4, Kueue 0.17`",
         description=(
             "what the definition was written from: the project whose API it is comes first. Every definition of "
-            "[the catalogue](catalogue/README.md) has this annotation. [upstreams.yaml](upstreams.yaml) has "
-            "their projects"
+            "[the catalogue](catalogue/README.md) has this annotation. [upstreams.yaml](upstreams.yaml) and the facts "
+            "of the kinds have their projects"
         ),
         example="KubeRay 1.4",
         parse=parse_written_from,

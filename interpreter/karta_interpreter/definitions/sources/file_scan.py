@@ -42,9 +42,10 @@ def list_files(root: Path, *, links_out: bool = True) -> Listing:
     """List the YAML and JSON files below a folder, or only the root if it is a file.
 
     Hidden names are left out, including the ``..data`` folders behind a mounted ConfigMap: its files are read through
-    their visible links. ``testdata`` folders are left out, too. Links are followed, and each file or folder is listed
-    once, even if several links lead to it. A link that leads nowhere is unreadable, unless its name belongs to another
-    file type, and so is one that leads out of the folder, unless ``links_out`` are followed.
+    their visible links. ``testdata`` folders and files called ``facts.yaml``, which stand beside definitions, are left
+    out, too. Links are followed, and each file or folder is listed once, even if several links lead to it. A link that
+    leads nowhere is unreadable, unless its name belongs to another file type, and so is one that leads out of the
+    folder, unless ``links_out`` are followed.
     """
     inside = os.path.realpath(root)
     files: list[Path] = []
@@ -66,7 +67,11 @@ def list_files(root: Path, *, links_out: bool = True) -> Listing:
                 continue
             identities.add(identity)
             if is_folder:
-                visible = (entry for entry in path.iterdir() if entry.name[0] != "." and entry.name != "testdata")
+                visible = (
+                    entry
+                    for entry in path.iterdir()
+                    if entry.name[0] != "." and entry.name not in {"testdata", "facts.yaml"}
+                )
                 # Reversed, because the last one is taken first: files come in the order of their paths. By name,
                 # because comparing paths is slow.
                 waiting += sorted(visible, key=lambda entry: entry.name, reverse=True)

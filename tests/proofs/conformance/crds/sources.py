@@ -1,6 +1,6 @@
 """The modules of the controllers of the catalogue's kinds, their CRDs, and the kinds whose CRD cannot be had.
 
-All are in docs/upstreams.yaml.
+All are in docs/upstreams.yaml, or in the facts of a kind.
 """
 
 from collections.abc import Iterator, Mapping

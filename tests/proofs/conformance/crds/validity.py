@@ -77,7 +77,7 @@ class Tally:
         for (kind, reason), examples in self.refused.items():
             yield f"{kind}: {reason}, {len(examples)} times\n{min(examples, key=len)[:_LONGEST]}"
         for kind in sorted(kind for kind, reason in self.unknown.items() if not reason):
-            yield f"there is no CRD of {kind}: name its module or a reason in docs/upstreams.yaml"
+            yield f"there is no CRD of {kind}: name its module or a reason in `upstreams` of its facts"
         if not self.kinds:
             yield "nothing was validated"
 
