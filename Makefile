@@ -107,7 +107,7 @@ demo: .venv/dev.stamp ## Show two workloads on a real Karmada without this serve
 	@command -v go >/dev/null || { echo "make demo needs Go to build a Karmada control plane"; exit 1; }; \
 	$(BIN)/python -m tests.proofs.e2e.demo
 
-reality: .venv/dev.stamp ## Compare our answers with what real workload controllers do (needs Go; builds them once)
+reality: .venv/dev.stamp ## Compare our answers with what real workload controllers do (needs Go; builds them once; FROM=FOLDER: operators from source trees, too)
 	@$(BIN)/python -m tests.proofs.reality
 	@! command -v go >/dev/null || RUN_E2E=core EXAMPLES=100 $(PYTEST) --numprocesses 0 --capture=no tests/proofs/e2e/test_immutable.py
 

@@ -17,6 +17,18 @@ class Alarm(NamedTuple):
 
 ALARMS = (
     Alarm(
+        "ModelServing",
+        "kthena-roles.",
+        Question.HEALTH,
+        "the operator counts groups whose pods have been ready, and says nothing when one of them is no longer",
+    ),
+    Alarm(
+        "RoleBasedGroup",
+        "rbg-engine-runtime.",
+        Question.REQUIREMENTS,
+        "what a profile of the cluster adds to a pod is not in the object",
+    ),
+    Alarm(
         "BroadcastJob",
         "broadcastjob-parallelism.",
         Question.COUNTS,

@@ -9,14 +9,14 @@ import sys
 import time
 from collections.abc import Sequence
 
-from tests.proofs.reality.accepted import FILE, judge, read_accepted
+from tests.proofs.reality.accepted import FILE, Accepted, judge, read_accepted
 from tests.proofs.reality.case import numbers, read_cases
 from tests.proofs.reality.controller import Controller
-from tests.proofs.reality.controllers import CONTROLLERS, shares_module
+from tests.proofs.reality.controllers import CONTROLLERS, can_be_built, is_from_source, shares_module
 from tests.proofs.reality.fights import run_fights
 from tests.proofs.reality.findings import Finding, Outcome
 from tests.proofs.reality.recording import differences, write as write_states
-from tests.proofs.reality.report import PAGE, write
+from tests.proofs.reality.report import PAGE, write, write_operators
 from tests.proofs.reality.run import RunError, rounds, run_round, with_needed
 from tests.proofs.rig.binaries import KUBERNETES, chosen
 from tests.proofs.rig.toolchain import BuildError
@@ -56,9 +56,17 @@ def main() -> int:
         f"\n{len(outcomes)} cases, {_compared(outcomes)} comparisons, {len(failures)} failures, "
         f"Kubernetes {release}, {time.monotonic() - begun:.0f} s"
     )
-    if not failures and set(asked) == set(CONTROLLERS) and not options.case and release == KUBERNETES:
-        write(PAGE, CONTROLLERS, outcomes, accepted)
+    if not failures and not options.case and release == KUBERNETES:
+        _write_page(asked, outcomes, accepted)
     return 1 if failures else 0
+
+
+def _write_page(asked: Sequence[Controller], outcomes: Sequence[Outcome], accepted: Sequence[Accepted]) -> None:
+    """Write the tables of what has run: of all public modules or none, and of each operator from source by itself."""
+    public = [controller for controller in CONTROLLERS if not is_from_source(controller)]
+    if set(public) <= set(asked):
+        write(PAGE, public, outcomes, accepted)
+    write_operators(PAGE, [controller for controller in asked if is_from_source(controller)], outcomes, accepted)
 
 
 def _round(controllers: Sequence[Controller], pattern: str, release: str) -> list[Outcome]:
@@ -125,7 +133,8 @@ def _asked(options: argparse.Namespace) -> list[Controller]:
     return [
         controller
         for controller in CONTROLLERS
-        if (not names or controller.name in names) and (not options.shared or shares_module(controller))
+        if (controller.name in names or (not names and can_be_built(controller)))
+        and (not options.shared or shares_module(controller))
     ]
 
 

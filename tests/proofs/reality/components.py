@@ -36,3 +36,23 @@ def kserve_service(pod: Object) -> str:
     labels = pod["metadata"]["labels"]
     service: str = labels["app"].removeprefix(f"isvc.{labels['serving.kserve.io/inferenceservice']}-")
     return service.removesuffix("-predictor")
+
+
+_RBG = "rbg.workloads.x-k8s.io"
+
+
+def rbg_role(pod: Object) -> str:
+    """Return the role, and its part if the role has several: leader and worker, or components with names."""
+    labels = pod["metadata"]["labels"]
+    role, index, part = (labels.get(f"{_RBG}/{name}") for name in ("role-name", "component-index", "component-name"))
+    if part in {"leader", "worker"} and index is not None:
+        return f"{role}-{part}"
+    is_whole = part is None or labels.get(f"{_RBG}/role-instance-name") == pod["metadata"]["name"]
+    return str(role) if is_whole else f"{role}-{part}"
+
+
+def kthena_role(pod: Object) -> str:
+    """Return the role of a pod that is its entry, and the role's workers by another name."""
+    labels = pod["metadata"]["labels"]
+    role: str = labels["modelserving.volcano.sh/role"]
+    return role if labels.get("modelserving.volcano.sh/entry") == "true" else f"{role}-worker"

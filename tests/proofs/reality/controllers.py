@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from tests.proofs.reality import components, starting
+from tests.proofs.reality import components, operators, starting
 from tests.proofs.reality.controller import Controller, Kind, labelled
 from tests.proofs.reality.programs import FILE, SHARED, Program, programs_of
 from tests.proofs.reality.queueing import WORKLOADS
@@ -23,6 +23,15 @@ def shares_module(controller: Controller) -> bool:
     return all(program.group in SHARED for program in controller.programs)
 
 
+def can_be_built(controller: Controller) -> bool:
+    """Whether each of its programs is a public module, or its source tree is in the folder of FROM."""
+    return all(program.exists for program in controller.programs)
+
+
+def is_from_source(controller: Controller) -> bool:
+    return any(program.repository for program in controller.programs)
+
+
 def _read() -> Sequence[Controller]:
     found: dict[str, Controller] = {}
     for entry in yaml.safe_load(FILE.read_text(encoding="utf-8")):
@@ -33,7 +42,8 @@ def _read() -> Sequence[Controller]:
 def _controller(entry: Object, behind: Sequence[Controller]) -> Controller:
     name: str = entry["name"]
     programs = programs_of(entry)
-    start = getattr(starting, entry.get("start", name).replace("-", "_"))
+    where = operators if any(program.repository for program in programs) else starting
+    start = getattr(where, entry.get("start", name).replace("-", "_"))
     queued = [kind for other in behind for kind in other.kinds if kind.name not in _NOT_QUEUED]
     return Controller(
         name,

@@ -29,12 +29,29 @@ _SUBJECTS = {
 }
 _OTHER = "other"
 _COLUMNS = (*dict.fromkeys(_SUBJECTS.values()), _OTHER)
+_HEADER = ("kind", "controller", "cases", *_COLUMNS, "accepted")
 
 
 def write(
     page: Path, controllers: Sequence[Controller], outcomes: Sequence[Outcome], accepted: Sequence[Accepted]
 ) -> None:
     write_between(page, "results", results(controllers, outcomes, accepted))
+
+
+def write_operators(
+    page: Path, operators: Sequence[Controller], outcomes: Sequence[Outcome], accepted: Sequence[Accepted]
+) -> None:
+    """Write the rows of operators from source, and leave those of others as they are."""
+    names = {operator.name for operator in operators}
+    _, _, rest = page.read_text(encoding="utf-8").partition("<!-- operators: begin -->")
+    before = (line for line in rest.partition("<!-- operators: end -->")[0].splitlines() if line)
+    header, rule, *now = _table(_HEADER, _rows(operators, outcomes, accepted))
+    others = [line for line in before if line not in {header, rule} and _controller_of(line) not in names]
+    write_between(page, "operators", [header, rule, *sorted([*others, *now])])
+
+
+def _controller_of(line: str) -> str:
+    return line.split(" | ")[1].partition(" ")[0]
 
 
 def write_between(page: Path, mark: str, lines: Iterable[str]) -> None:
@@ -53,7 +70,7 @@ def results(
     compared = sum(len(outcome.findings) for outcome in outcomes)
     yield f"{len(outcomes)} cases, {compared} comparisons, Kubernetes {KUBERNETES}; comparisons by kind:"
     yield ""
-    yield from _table(("kind", "controller", "cases", *_COLUMNS, "accepted"), _rows(controllers, outcomes, accepted))
+    yield from _table(_HEADER, _rows(controllers, outcomes, accepted))
     reasons: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for entry in accepted:
         reasons[entry.reason][entry.what].append(entry.case)

@@ -7,7 +7,7 @@ from tests.proofs.reality.accepted import Accepted
 from tests.proofs.reality.controllers import controller_of
 from tests.proofs.reality.fights import promise
 from tests.proofs.reality.findings import Finding, Outcome
-from tests.proofs.reality.report import PAGE, results, write
+from tests.proofs.reality.report import PAGE, results, write, write_operators
 
 _JOBSET = controller_of("jobset")
 
@@ -38,6 +38,16 @@ def test_only_the_generated_part_of_the_page_is_replaced(tmp_path: Path) -> None
     ours, written = (re.split("<!-- results: (?:begin|end) -->", each.read_text()) for each in (PAGE, page))
     assert (ours[0], ours[2:]) == (written[0], written[2:])
     assert "because" in page.read_text()
+
+
+def test_operators_replace_their_own_rows_only(tmp_path: Path) -> None:
+    page, rbg = tmp_path / "page.md", controller_of("rbg")
+    known = "| a/v1 A | another v1 | 1 |\n| b/v1 B | rbg v0 | 1 |"
+    page.write_text(f"<!-- operators: begin -->\n{known}\n<!-- operators: end -->\n", encoding="utf-8")
+    outcome = Outcome("one", "rbg", "RoleBasedGroup", "workloads.x-k8s.io/v1alpha2", [Finding("gone")])
+    write_operators(page, [rbg], [outcome], [])
+    rows = [line.split(" | ")[1] for line in page.read_text(encoding="utf-8").splitlines()[3:-1]]
+    assert rows == ["another v1", f"rbg {rbg.version}"]
 
 
 def test_page_promises_what_the_fights_are_held_to() -> None:

@@ -36,7 +36,7 @@ class Kubelet:
     wishes: dict[str, Wish] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     _pods: dict[str, Object] = field(default_factory=dict)
-    _told: dict[str, str] = field(default_factory=dict)
+    _told: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _queue: "queue.SimpleQueue[str]" = field(default_factory=queue.SimpleQueue)
     _turns: "itertools.count[int]" = field(default_factory=itertools.count)
     _addresses: "itertools.count[int]" = field(default_factory=itertools.count)
@@ -96,8 +96,10 @@ class Kubelet:
     def _fulfil(self, path: str, pod: Object) -> None:
         metadata = pod["metadata"]
         wanted = self.wishes.get(metadata["namespace"], _pending)(pod)
-        if self._told.get(metadata["uid"]) != wanted:
-            self._told[metadata["uid"]] = wanted
+        # Another image is another container in the same pod.
+        told = wanted, *(container["image"] for container in pod["spec"]["containers"])
+        if self._told.get(metadata["uid"]) != told:
+            self._told[metadata["uid"]] = told
             self._tell(path, pod, wanted)
 
     def _bind(self, path: str, pod: Object) -> None:

@@ -80,7 +80,8 @@ class _Report:
 
     @staticmethod
     def _container(container: Object, state: Object, *, ready: bool = False, started: bool = False) -> Object:
-        names = {"name": container["name"], "image": container["image"], "imageID": "", "restartCount": 0}
+        image = container["image"]
+        names = {"name": container["name"], "image": image, "imageID": image, "restartCount": 0}
         return names | {"state": state, "ready": ready, "started": started}
 
 

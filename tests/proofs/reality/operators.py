@@ -1,0 +1,68 @@
+"""How each operator from a source tree is installed and started: a function of its name, which gets its source."""
+
+import base64
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.proofs.rig.api import named
+from tests.proofs.rig.cluster import Cluster
+from tests.proofs.rig.processes import free_port
+
+_ADMISSION = "admissionregistration.k8s.io/v1"
+
+
+def rbg(cluster: Cluster, source: Path) -> None:
+    """Without its webhooks, which only convert and refuse, and without the kinds of children that it deprecates."""
+    cluster.install_crds((source / "config" / "crd" / "bases").glob("*.yaml"))
+    port = free_port()
+    cluster.run(
+        "rbg",
+        "--enable-webhooks=none",
+        "--enable-deprecated-workload-types=false",
+        f"--health-probe-bind-address=127.0.0.1:{port}",
+        "--kube-api-qps=500",
+        "--kube-api-burst=1000",
+    )
+    cluster.wait_for_port("rbg", port)
+
+
+def kthena(cluster: Cluster, source: Path) -> None:
+    """No scheduler makes its gangs: without the CRD of PodGroups it makes none."""
+    cluster.install_crds((source / "charts" / "kthena" / "charts" / "workload" / "crds").glob("*.yaml"))
+    cluster.add_namespace("kthena-system")
+    port = free_port()
+    cluster.run(
+        "kthena",
+        f"--kubeconfig={cluster.kubeconfig}",
+        f"--tls-cert-file={cluster.certificates / 'tls.crt'}",
+        f"--tls-private-key-file={cluster.certificates / 'tls.key'}",
+        f"--port={port}",
+        "--controllers=modelserving",
+        "--kube-api-qps=500",
+        "--kube-api-burst=1000",
+        POD_NAMESPACE="kthena-system",
+    )
+    cluster.wait_for_port("kthena", port)
+    path = "/validate-workload-ai-v1alpha1-modelserving"
+    _call(cluster, "Validating", f"{port}{path}", "workload.serving.volcano.sh", "v1alpha1", ["modelservings"])
+
+
+def _call(cluster: Cluster, what: str, address: str, group: str, version: str, resources: Sequence[str]) -> None:
+    """Have the member call a webhook, whose manifest is a template, about new and changed objects of a group."""
+    bundle = base64.b64encode(cluster.layout.authority.bundle).decode()
+    rule = {
+        "apiGroups": [group],
+        "apiVersions": [version],
+        "operations": ["CREATE", "UPDATE"],
+        "resources": [*resources],
+    }
+    hook = {
+        "name": f"{what.lower()}.{group}",
+        "clientConfig": {"url": f"https://127.0.0.1:{address}", "caBundle": bundle},
+        "rules": [rule],
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+        "timeoutSeconds": 30,
+    }
+    name = f"{what.lower()}.{group}"
+    cluster.member.apply(named(_ADMISSION, f"{what}WebhookConfiguration", name) | {"webhooks": [hook]})
