@@ -8,9 +8,9 @@ import yaml
 
 from docs.tools.facts import FactsError, bundled_scripts
 from karta_interpreter.cli.catalogue import SUMMARIES
-from karta_interpreter.cli.changes import KNOWN_FILE
 from karta_interpreter.cli.render import to_json
 from karta_interpreter.definitions.sources.files import load_catalogue
+from karta_interpreter.engine.comparison.known import KNOWN_FILE
 from karta_interpreter.engine.registered.description import summarize
 
 REASONS = Path(__file__).parents[1] / "bundled-scripts.yaml"

@@ -23,7 +23,7 @@ from karta_interpreter.base.findings import Finding, Severity
 from karta_interpreter.base.k8s.projection import Projection
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.base.sandbox.pool import Pool
-from karta_interpreter.cli import diff_bindings, replay
+from karta_interpreter.cli import replay
 from karta_interpreter.cli.changes import Side
 from karta_interpreter.clusters import bindings, saved
 from karta_interpreter.clusters.member import Member, Tree
@@ -39,8 +39,11 @@ from karta_interpreter.definitions.sources.snapshot import Quarantined
 from karta_interpreter.definitions.sources.store import Store
 from karta_interpreter.definitions.sources.unread import UnreadObjects
 from karta_interpreter.engine import redaction
+from karta_interpreter.engine.comparison.bindings import Comparison
+from karta_interpreter.engine.comparison.change import Change
 from karta_interpreter.engine.fights import rounds
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
+from karta_interpreter.engine.registered.interpreters import Interpreters
 from karta_interpreter.engine.suites import Difference
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.languages.jq.compiled.regex import compile_pattern, test
@@ -575,19 +578,19 @@ def _bindings(_: int) -> Iterator[Fed]:
     yield Fed(push, lambda: sum(map(len, read.kinds.values())), lambda: len(read.problems))
 
 
-@feeder("differences that diff shows", "cli.diff_bindings:_MOST_KEPT", small=20 * TEXT, unit=TEXT)
+@feeder("differences that diff shows", "engine.comparison.bindings:_MOST_KEPT", small=20 * TEXT, unit=TEXT)
 def _differences(_: int) -> Iterator[Fed]:
-    compared, pushed = diff_bindings.Comparison(bindings.Bindings(), Side(()), DEFAULT_OPTIONS), count(1)
+    compared, pushed = Comparison(lambda _: None, Interpreters(), DEFAULT_OPTIONS), count(1)
 
     def push(text: str) -> None:
         next(pushed)
         changed = Difference(("replica",), 0, text[200:])  # the row has more than that
-        compared._keep(diff_bindings._Row(GVK("example.io", "v1", "Mill"), "demo", differences=(changed,)))
+        compared._keep(Change(GVK("example.io", "v1", "Mill"), "demo", differences=(changed,)))
 
     def left_out() -> int:
-        return next(pushed) - 1 - len(compared.rows)
+        return next(pushed) - 1 - len(compared.changes)
 
-    yield Fed(push, lambda: len(compared.rows) * TEXT, left_out)
+    yield Fed(push, lambda: len(compared.changes) * TEXT, left_out)
 
 
 def _paged(server: ApiServer, listed: AsyncIterator[Any], refused: list[str]) -> Iterator[Fed]:

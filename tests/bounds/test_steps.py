@@ -18,8 +18,7 @@ import pytest
 from karta_interpreter import Karta
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.karmada import Operation
-from karta_interpreter.cli.changes import Side, answer_of, cause_of, differences
-from karta_interpreter.cli.definitions import Interpreter
+from karta_interpreter.cli.changes import Side
 from karta_interpreter.cli.replay import Replay
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.check import contradictions
@@ -29,6 +28,9 @@ from karta_interpreter.definitions.sources import reference_cache
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.definitions.sources.reference_cache import ReferenceCache
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
+from karta_interpreter.engine.comparison.cause import cause_of
+from karta_interpreter.engine.comparison.change import answer_of, differences
+from karta_interpreter.engine.comparison.interpreter import Interpreter
 from karta_interpreter.engine.fights.rounds import advanced, compared
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, interpret
 from karta_interpreter.engine.operations.left_out import resources_left_out

@@ -6,10 +6,11 @@ from functools import cache
 import orjson
 
 from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.cli.calls import CallOutcome
-from karta_interpreter.cli.changes import CATALOGUE, Side, answer_of
+from karta_interpreter.cli.changes import CATALOGUE, Side
 from karta_interpreter.cli.replay import _LOOKS_UP, Replay
 from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.engine.comparison.change import answer_of
+from karta_interpreter.engine.comparison.interpreter import CallOutcome
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call
 from karta_interpreter.engine.redaction import Redaction
 from karta_interpreter.engine.suites.suite import Case

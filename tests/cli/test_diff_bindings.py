@@ -15,8 +15,8 @@ import pytest
 import yaml
 from click.testing import Result
 
-from karta_interpreter.cli import diff_bindings
 from karta_interpreter.clusters import bindings
+from karta_interpreter.engine.comparison import bindings as comparison
 from tests.clusters.member_server import MemberServer, serving
 from tests.engine.verification.member import Thing
 
@@ -333,6 +333,16 @@ def test_difference_from_script_of_karmada_has_its_known_reason(run: Run, tmp_pa
     assert (row["today"], row["known"][:10]) == ("Karmada", "The script")
 
 
+def test_known_reason_is_said_once(run: Run, tmp_path: Path) -> None:
+    templates = [_ray(name, state="failed") for name in ("bert", "gpt")]
+    bound = [_binding(template, _item("member1", "Healthy", state="ready"), **_COUNTED) for template in templates]
+    result = _diff(run, _server(bound, {_RAY: templates}), tmp_path)
+
+    assert result.stdout.count("  known: The script") == 1
+    assert result.stdout.count("  known: the reason above\n") == 1
+    assert result.stderr.endswith("2 with a known reason\n")
+
+
 @pytest.mark.parametrize(
     ("named", "is_known"),
     [
@@ -420,7 +430,7 @@ def test_no_more_bindings_are_read_than_the_bound(run: Run, tmp_path: Path, monk
 
 
 def test_rows_beyond_the_bound_are_counted(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(diff_bindings, "_MOST_KEPT", 1000)
+    monkeypatch.setattr(comparison, "_MOST_KEPT", 1000)
     templates = [_ray(f"bert-{number}") for number in range(7)]
     result = _diff(
         run, _server([_binding(template) for template in templates], {_RAY: templates}), tmp_path, "-o", "json"

@@ -11,8 +11,8 @@ import click
 
 from karta_interpreter.base.findings import count, format_path
 from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, full_name, objects_text, patch
-from karta_interpreter.cli.calls import CallOutcome
 from karta_interpreter.cli.render import table
+from karta_interpreter.engine.comparison.interpreter import CallOutcome
 from karta_interpreter.engine.operations import Results, by_operation
 
 _MAX_WIDTH = 60

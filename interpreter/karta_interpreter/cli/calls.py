@@ -1,32 +1,23 @@
 """Calls from the arguments of a command, and their outcomes."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 from msgspec import Struct
 
-from karta_interpreter.base.errors import InterpretationError, LuaError
 from karta_interpreter.base.findings import escaped
 from karta_interpreter.base.k8s import GVK, Object, full_name
-from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of
+from karta_interpreter.cli.definitions import interpreter_for, kinds_of
 from karta_interpreter.cli.files import named, read_items, read_object
 from karta_interpreter.cli.options import NO_OBJECT
 from karta_interpreter.cli.program import UsageProblem
 from karta_interpreter.cli.render import say
-from karta_interpreter.definitions.karta import Definition, Known, resolved
-from karta_interpreter.engine.evaluation import Status, match_with_rest
+from karta_interpreter.engine.comparison.interpreter import Interpreter
 from karta_interpreter.engine.operations import (
-    DEFAULT_OPTIONS,
     Call,
     Operation,
-    Options,
-    Results,
     StatusItem,
     TargetComponent,
-    absent_status,
-    interpret,
-    is_stale,
 )
 
 # The messages of karmadactl for a missing option.
@@ -161,74 +152,6 @@ def calls_for(
     return interpreter, asked
 
 
-class CallOutcome(Struct, frozen=True):
-    """The results of a call, or its error, which begins with the ``place``. ``reason`` explains an answer on health."""
-
-    call: Call
-    results: Results | None = None
-    error: str = ""
-    reason: str = ""
-    place: str = ""
-
-
-def ask(
-    interpreter: Interpreter,
-    call: Call,
-    references: Iterable[Object] = (),
-    options: Options = DEFAULT_OPTIONS,
-    source: str | None = "",
-) -> CallOutcome:
-    """Return the outcome of a call, also for an error. ``references`` are objects that the definition may look up.
-
-    ``source`` is in front of each line that a script prints. None shows no lines.
-    """
-    definition = resolved(interpreter.entry.definition, call.object, Known.of(references))
-    broken = interpreter.broken.get(call.operation)
-    if broken:
-        return CallOutcome(call, error=f"{broken.location}{broken.message}", place=broken.location)
-    if not definition.has_karta and not definition.answers(call.operation):
-        return CallOutcome(call, error=interpreter.why_not)
-    on_print = None if source is None else partial(_print_from, source)
-    try:
-        results = interpret(definition, call, options, on_print=on_print)
-        return CallOutcome(call, results, reason=_reason(definition, call))
-    except InterpretationError as error:
-        return CallOutcome(call, error=f"{(place := _place(definition, call, error))}{error}", place=place)
-
-
-print_line = partial(say, err=True)
-
-
-def _print_from(source: str, line: str) -> None:
-    print_line(f"{source}{line}")
-
-
-"""Writes a line that a script prints to stderr."""
-
-
-def _place(definition: Definition, call: Call, error: InterpretationError) -> str:
-    """Return the place in a script that failed, in a form that editors follow."""
-    scripts, failure = definition.scripts.of(call.operation), error.__cause__
-    if len(scripts) != 1 or not isinstance(failure, LuaError):
-        return ""
-    line = scripts[0].line_in_source(failure.line or 1)
-    return f"{scripts[0].source}:{line}: " if line else ""
-
-
-def _reason(definition: Definition, call: Call) -> str:
-    if call.operation is not Operation.INTERPRET_HEALTH:
-        return ""
-    for script in definition.scripts.of(call.operation):
-        return f"by the script of {script.name}"
-    if is_stale(definition, call.object):
-        return "its status belongs to an older generation"
-    if definition.annotations.health is not None:
-        return "by the definition's annotation health"
-    match, rules = match_with_rest(definition, call.object), definition.status
-    if match.matched != (Status.UNDEFINED,):
-        return f"status {', '.join(match.matched)}"
-    if not call.object.get("status"):
-        return absent_status(call.object)
-    if rules and rules.phase and not match.phase:
-        return f"status Undefined: no phase at {rules.phase.text:.60}"
-    return "status Undefined"
+def print_line(line: str, source: str = "") -> None:
+    """Write a line that a script prints to stderr, behind the source of its object."""
+    say(f"{source}{line}", err=True)

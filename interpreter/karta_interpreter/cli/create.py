@@ -13,9 +13,8 @@ from karta_interpreter.base.findings import count, did_you_mean, escaped, listed
 from karta_interpreter.base.k8s import GVK, Object, edit, grouped
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.base.k8s.yaml_writer import WIDTH, to_authored_yaml
-from karta_interpreter.cli.calls import Arguments, ask
-from karta_interpreter.cli.definitions import Interpreter, interpreter_for, kinds_of
-from karta_interpreter.cli.diff_input import MEMBERS
+from karta_interpreter.cli.calls import Arguments, print_line
+from karta_interpreter.cli.definitions import interpreter_for, kinds_of
 from karta_interpreter.cli.explain import warnings_text
 from karta_interpreter.cli.files import EMPTY, check_stdin, named, read_crds, read_objects, write_files
 from karta_interpreter.cli.options import (
@@ -33,9 +32,12 @@ from karta_interpreter.definitions.karta.loading import load_documents
 from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.draft import Components, Draft, components_of, draft
 from karta_interpreter.definitions.openapi.schema import CustomKind
+from karta_interpreter.engine.comparison.cases import case_about
+from karta_interpreter.engine.comparison.interpreter import Interpreter, ask
+from karta_interpreter.engine.comparison.questions import MEMBERS
 from karta_interpreter.engine.explain import never_found, warnings_about
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
-from karta_interpreter.engine.suites import OBJECT_KEYS, OBJECTS, case_of, home_of, without_server_fields
+from karta_interpreter.engine.suites import OBJECT_KEYS, OBJECTS, home_of
 
 
 @click.group("create", cls=CommandGroup)
@@ -230,7 +232,7 @@ def _sharing(fields: Object, shared: dict[str, str]) -> Object:
 def _workloads(paths: Sequence[str], filenames: Sequence[str]) -> list[Object]:
     objects = list[Object]()
     for path in paths:
-        objects += map(without_server_fields, read_objects(path, lambda: kinds_of(filenames)))
+        objects += read_objects(path, lambda: kinds_of(filenames))
     return objects
 
 
@@ -257,11 +259,7 @@ def _cases(
         say(f"{Operation.REVISE_REPLICA} skipped: pass --desired-replica", err=True)
     for call in Arguments(workload, member, items, replicas).calls():
         if interpreter.is_asked(call.operation):
-            outcome = ask(interpreter, call)
-            output: Object = {"error": outcome.error.removeprefix(outcome.place)}
-            if outcome.results is not None:
-                output = dict(outcome.results)
-            yield call, case_of(str(edit.get(workload, ("metadata", "name")) or "without a name"), call, output)
+            yield call, case_about(interpreter, call, on_print=print_line)
 
 
 def _write(folder: Path, texts: Mapping[str, str], advice: str) -> None:

@@ -1,7 +1,7 @@
 """The definition and the scripts that answer for a kind, from the given files or from the catalogue."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -25,8 +25,6 @@ from karta_interpreter.cli.options import MemberOptions, Sources
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import findings_text, say
 from karta_interpreter.definitions.karta import (
-    KARTA,
-    RESOURCE_INTERFACE,
     Definition,
     catalogue_kinds,
     kartas_path,
@@ -52,6 +50,7 @@ from karta_interpreter.definitions.sources import (
 )
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.definitions.sources.snapshot import kind_hint
+from karta_interpreter.engine.comparison.interpreter import Interpreter
 from karta_interpreter.languages.lua.customization import KIND, LoadedCustomization, load_customizations, merge
 
 if TYPE_CHECKING:
@@ -59,8 +58,6 @@ if TYPE_CHECKING:
     from karta_interpreter.engine.workload import Workload
 
 _Result = TypeVar("_Result")
-DEFINITIONS = (KARTA[1], RESOURCE_INTERFACE[1], KIND)
-"""The kinds of definitions and customizations, which are not workloads."""
 
 
 class NoDefinition(Problem):
@@ -74,31 +71,6 @@ class DefinitionFiles(Struct, frozen=True):
     customizations: tuple[LoadedCustomization, ...] = ()
     files: tuple[DefinitionFile, ...] = ()
     path: str = ""
-
-
-class Interpreter(Struct, frozen=True):
-    """The definition of a kind. ``broken`` has the first error of each script that cannot answer its operation.
-
-    ``files_are_right`` if no definition among the files that it was read from has an error, and none of them is a case.
-    """
-
-    entry: ServedDefinition
-    broken: Mapping[str, Finding]
-    files_are_right: bool = True
-
-    def is_asked(self, operation: str) -> bool:
-        """Return whether a definition or a script should answer an operation."""
-        return operation in self.broken or self.entry.definition.answers(operation)
-
-    @property
-    def why_not(self) -> str:
-        """The reason why an operation has no answer, in karmadactl's words if only scripts are given."""
-        if not self.entry.definition.has_karta:
-            return "rule is not enabled"
-        reason = "the definition's annotation karta-interpreter.io/operations leaves it out"
-        if self.entry.origin != "catalogue":
-            return reason
-        return f"{reason}; `catalogue export {self.entry.definition.gvk.kind}` prints it with the reason"
 
 
 def read_definition_files(path: str) -> DefinitionFiles:

@@ -1,29 +1,18 @@
 """``karta-interpreter diff``: the different answers of two definitions about the same objects."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import click
 
 from karta_interpreter.base.findings import count, listed
-from karta_interpreter.base.k8s import GVK, JSON, MOST_REPLICAS, Object
-from karta_interpreter.cli.calls import ask
-from karta_interpreter.cli.changes import (
-    Side,
-    answer_of,
-    cause_of,
-    difference_lines,
-    differences,
-    differences_json,
-    print_changes,
-    reason_of,
-)
-from karta_interpreter.cli.definitions import Interpreter, holds_objects, with_cluster
-from karta_interpreter.cli.diff_input import SourcedCall, Targets, read_questions
-from karta_interpreter.cli.files import check_stdin, exists
+from karta_interpreter.base.k8s import GVK, MOST_REPLICAS
+from karta_interpreter.cli.calls import print_line
+from karta_interpreter.cli.changes import Side, changes_text, difference_lines, print_changes
+from karta_interpreter.cli.definitions import holds_objects
+from karta_interpreter.cli.files import STDIN, check_stdin, exists, manifest_errors, read_texts
 from karta_interpreter.cli.options import (
     FULL,
     LATER,
@@ -34,12 +23,15 @@ from karta_interpreter.cli.options import (
     output,
     side_option,
 )
-from karta_interpreter.cli.program import UsageProblem
-from karta_interpreter.cli.render import one_line, watched, written
-from karta_interpreter.cli.script_members import unasked
-from karta_interpreter.definitions.karta import Definition, Immutable
-from karta_interpreter.engine.operations import Call, Operation, Options, TargetComponent, cannot_change
-from karta_interpreter.engine.suites import Difference
+from karta_interpreter.cli.program import Problem, UsageProblem
+from karta_interpreter.cli.render import written
+from karta_interpreter.definitions.karta import Immutable
+from karta_interpreter.engine.comparison.change import Change, change_of
+from karta_interpreter.engine.comparison.interpreter import Interpreter
+from karta_interpreter.engine.comparison.questions import SourcedCall, questions_of
+from karta_interpreter.engine.comparison.script_members import unasked
+from karta_interpreter.engine.operations import Operation, Options, cannot_change
+from karta_interpreter.engine.suites import find_suites
 
 _EXAMPLES = """\b
 Examples:
@@ -50,18 +42,6 @@ Examples:
 """
 
 BINDINGS = "bindings"
-
-
-class ChangedAnswer(NamedTuple):
-    """A question with different answers.
-
-    ``known`` is the reason in `KNOWN_FILE`, and ``cause`` that of the new answer, if it was asked for.
-    """
-
-    question: SourcedCall
-    differences: tuple[Difference, ...]
-    known: str = ""
-    cause: str = ""
 
 
 @click.command("diff", epilog=_EXAMPLES)
@@ -126,7 +106,10 @@ def command(  # noqa: PLR0913 - one for each option
             raise UsageProblem(
                 "error: --from bindings takes --to, --kubeconfig and --context: the objects are those of the bindings"
             )
-        _diff_bindings(Side(after), kubeconfig, context, output, options, **shown)
+        # Imported only if needed: files are compared without the client of an API server.
+        from karta_interpreter.cli.diff_bindings import show_bindings  # noqa: PLC0415 - see above
+
+        show_bindings(Side(after), kubeconfig, context, output, options, **shown)
         return
     if kubeconfig or context:
         raise UsageProblem("error: --kubeconfig and --context are for --from bindings: give objects, or that")
@@ -134,60 +117,50 @@ def command(  # noqa: PLR0913 - one for each option
         raise _incomplete(before, after, files)
     check_stdin([*before, *after, *paths])
     compared_sides = Side(before), Side(after)
-    questions = read_questions(
-        paths, partial(_targets, compared_sides[0], desired_replica), partial(_definitions, compared_sides)
-    )
-    changes = _distinct(
-        _changed_answer(
-            (compared_sides[0].find(question.gvk), compared_sides[1].find(question.gvk)),
-            question,
-            options,
-            explained=shown["explained"],
-        )
-        for question in questions
-    )
+    questions = _questions(paths, compared_sides, desired_replica)
+    changes = _distinct(_changes(questions, compared_sides, options, explained=shown["explained"]))
     gvks = dict.fromkeys(question.gvk for question in questions)
     warnings = [*_lacking(compared_sides, gvks)]
     for gvk in gvks:
-        warnings += unasked(_definitions(compared_sides, gvk))
+        warnings += unasked([side.entry.definition for side in _found(compared_sides, gvk) if side])
     warnings += _immutable(changes, compared_sides[1])
     if before == after:
         warnings.append("--from and --to are the same, and so are their answers")
     elif not changes and not any(question.call.object.get("status") for question in questions):
         warnings.append("no object has a status, so health was hardly compared: give what `kubectl get -o yaml` prints")
-    print_changes(
-        _written(changes, output, full=shown["full"]),
-        warnings,
-        count(len(questions), "question"),
-        len(changes),
-        compared=any(side.find(gvk) for gvk in gvks for side in compared_sides),
-        known=sum(bool(change.known) for change in changes),
-    )
+    is_compared = any(interpreter for gvk in gvks for interpreter in _found(compared_sides, gvk))
+    text = changes_text(changes, full=shown["full"])
+    if output != "table":
+        text = written([change.to_json() for change in changes], output)
+    print_changes(text, warnings, count(len(questions), "question"), changes, len(changes), compared=is_compared)
 
 
-def _diff_bindings(
-    side: Side,
-    kubeconfig: Path | None,
-    context: str | None,
-    output: str,
-    options: Options,
-    *,
-    explained: bool,
-    full: bool,
-) -> None:
-    # Imported only if needed: files are compared without the client of an API server.
-    from karta_interpreter.cli.diff_bindings import Comparison, show  # noqa: PLC0415 - see above
-    from karta_interpreter.clusters.bindings import Bindings  # noqa: PLC0415 - see above
+def _questions(paths: Sequence[str], sides: tuple[Side, Side], replicas: int | None) -> list[SourcedCall]:
+    """Read the calls of suites and of objects. Raises Problem for anything else."""
+    # By their names: a suite is found below a folder, and may be named by itself as well.
+    folders = [Path(path) for path in paths if path != STDIN and Path(path).is_dir()]
+    suites = map(str, chain.from_iterable(map(find_suites, folders)))
+    questions = list[SourcedCall]()
+    for source, text in dict(chain.from_iterable(map(read_texts, (*paths, *suites)))).items():
+        with manifest_errors(source):
+            questions += questions_of(text, source, partial(_found, sides), replicas)
+    if not questions:
+        raise Problem(
+            f"error: {', '.join(paths)}: there is no object and no suite in it: it is empty, or has definitions"
+        )
+    return questions
 
-    def definition_of(gvk: GVK) -> Definition | None:
-        interpreter = side.find(gvk)
-        return interpreter.entry.definition if interpreter else None
 
-    bindings = Bindings()
-    with_cluster(kubeconfig, context, partial(bindings.read, find=definition_of, watched=watched))
-    comparison = Comparison(bindings, side, options, explained)
-    comparison.compare()
-    show(comparison, output, full=full)
+def _found(sides: tuple[Side, Side], gvk: GVK) -> tuple[Interpreter | None, Interpreter | None]:
+    return sides[0].find(gvk), sides[1].find(gvk)
+
+
+def _changes(
+    questions: Iterable[SourcedCall], sides: tuple[Side, Side], options: Options, *, explained: bool
+) -> Iterator[Change]:
+    for question in questions:
+        on_print = partial(print_line, source=f"{question.source}:{question.line}: ")
+        yield change_of(question, *_found(sides, question.gvk), options, explained=explained, on_print=on_print)
 
 
 def _incomplete(before: tuple[str, ...], after: tuple[str, ...], files: tuple[str, ...]) -> UsageProblem:
@@ -211,22 +184,6 @@ def _incomplete(before: tuple[str, ...], after: tuple[str, ...], files: tuple[st
     )
 
 
-def _targets(side: Side, desired_replica: int | None, obj: Object) -> Targets:
-    # One more pod than the side counts, and the counts of its components.
-    interpreter = side.find(GVK.of(obj))
-    counted: dict[str, Any] = {}
-    if interpreter:
-        for operation in (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT):
-            counted.update(ask(interpreter, Call(operation, obj), source=None).results or {})
-    total = counted.get("replica", 0) if desired_replica is None else desired_replica - 1
-    parts = [TargetComponent(part["name"], part["replicas"]) for part in counted.get("components") or ()]
-    return min(total + 1, MOST_REPLICAS) if isinstance(total, int) else 1, parts
-
-
-def _definitions(sides: tuple[Side, Side], gvk: GVK) -> list[Definition]:
-    return [interpreter.entry.definition for side in sides if (interpreter := side.find(gvk))]
-
-
 def _lacking(sides: tuple[Side, Side], gvks: Iterable[GVK]) -> Iterator[str]:
     """Yield the kinds that a side has no definition for."""
     for gvk in gvks:
@@ -239,82 +196,22 @@ def _lacking(sides: tuple[Side, Side], gvks: Iterable[GVK]) -> Iterator[str]:
                 yield f"--to has no definition for {gvk}"
 
 
-def _immutable(changes: Iterable[ChangedAnswer], side: Side) -> Iterator[str]:
+def _immutable(changes: Iterable[Change], side: Side) -> Iterator[str]:
     """Yield the paths that belong to the member, whatever the template has there, if an answer of Retain differs."""
-    questions = (change.question for change in changes)
-    for gvk in dict.fromkeys(each.gvk for each in questions if each.call.operation is Operation.RETAIN):
+    for gvk in dict.fromkeys(change.gvk for change in changes if change.operation == Operation.RETAIN):
         interpreter = side.find(gvk)
         for rule in interpreter.entry.definition.annotations.retain if interpreter else ():
             if isinstance(rule, Immutable) and rule.word == "immutable":
                 yield f"{rule.place.text} {cannot_change(gvk.kind)}"
 
 
-def _changed_answer(
-    interpreters: tuple[Interpreter | None, Interpreter | None],
-    question: SourcedCall,
-    options: Options,
-    *,
-    explained: bool,
-) -> ChangedAnswer:
-    before, after = interpreters
-    call, references = question.call, question.references
-    source = f"{question.source}:{question.line}: "
-    changed = tuple(differences(*(answer_of(side, call, references, options, source) for side in interpreters)))
-    if not changed:
-        return ChangedAnswer(question, ())
-    cause = cause_of(before, after, call, references, options, changed) if explained else ""
-    return ChangedAnswer(question, changed, reason_of(before, after, call.operation, changed), cause)
-
-
-def _distinct(changes: Iterable[ChangedAnswer]) -> list[ChangedAnswer]:
-    """Return the questions with different answers. About one object and operation, each difference appears once."""
-    distinct = list[ChangedAnswer]()
-    shown = set[object]()
+def _distinct(changes: Iterable[Change]) -> list[Change]:
+    """Return the changes with differences. About one object and operation, each difference appears once."""
+    distinct, shown = list[Change](), set[object]()
     for change in changes:
-        question = change.question
-        place = question.gvk, question.call.operation, question.source, question.line
+        place = change.gvk, change.operation, change.source, change.line
         new = {(place, *difference_lines([difference], full=True)) for difference in change.differences} - shown
         if new:
             shown |= new
             distinct.append(change)
     return distinct
-
-
-def _written(changes: Sequence[ChangedAnswer], output: str, *, full: bool) -> str:
-    """Return the changes as text. In a table a known reason stands at the first of its cases, with their number."""
-    if output != "table":
-        return written(list(map(_record, changes)), output)
-    cases = Counter((change.question.gvk, change.known) for change in changes if change.known)
-    text = ""
-    for change in changes:
-        text += _change_text(change, cases.pop((change.question.gvk, change.known), 0), full=full)
-    return text
-
-
-def _change_text(change: ChangedAnswer, cases: int, *, full: bool) -> str:
-    question = change.question
-    location = click.style(f"{question.source}:{question.line}: ", bold=True) if question.source else ""
-    title = one_line(f"{location}{question.gvk.kind} {question.title}: {question.call.operation}")
-    lines = [title, *difference_lines(change.differences, full=full)]
-    if cases:
-        number = f" ({cases} cases)" if cases > 1 else ""
-        lines.append(f"  known, if it does as Karmada's script{number}: {one_line(change.known)}")
-    elif change.known:
-        lines.append("  known, for the reason above")
-    if change.cause:
-        lines.append(f"  cause: {one_line(change.cause)}")
-    return "".join(f"{line}\n" for line in lines) + "\n"
-
-
-def _record(change: ChangedAnswer) -> JSON:
-    question = change.question
-    reasons = {"known": change.known, "cause": change.cause}
-    return {
-        "source": question.source,
-        "line": question.line,
-        **question.gvk.type_meta,
-        "name": question.title,
-        "operation": str(question.call.operation),
-        "differences": differences_json(change.differences),
-        **{name: reason for name, reason in reasons.items() if reason},
-    }

@@ -24,7 +24,7 @@ from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import short
 from karta_interpreter.cli.calls import Arguments, calls_for, operation_named, print_line
-from karta_interpreter.cli.definitions import Interpreter, definitions_named
+from karta_interpreter.cli.definitions import definitions_named
 from karta_interpreter.cli.files import STDIN, check_stdin, file_given, is_path, read_objects, read_references
 from karta_interpreter.cli.options import (
     complete_kinds_and_files,
@@ -40,6 +40,7 @@ from karta_interpreter.definitions.karta import PREFIX, Known, catalogue_files, 
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.definitions.karta.schema_export import json_schema
 from karta_interpreter.definitions.sources.files import ORIGIN
+from karta_interpreter.engine.comparison.interpreter import Interpreter
 from karta_interpreter.engine.explain import (
     Explanation,
     Fact,

@@ -11,8 +11,8 @@ from karta_interpreter.base.k8s import Object, full_name
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.cli import options
 from karta_interpreter.cli.answers import outcomes_table
-from karta_interpreter.cli.calls import Arguments, CallOutcome, ask, calls_for
-from karta_interpreter.cli.definitions import Interpreter, workload_of
+from karta_interpreter.cli.calls import Arguments, calls_for, print_line
+from karta_interpreter.cli.definitions import workload_of
 from karta_interpreter.cli.explain import STRICT, exit_if_strict, show as show_explanations, warnings_text
 from karta_interpreter.cli.files import check_stdin, file_given, read_references
 from karta_interpreter.cli.options import LATER, Counts, definitions, file_option, inputs, operation_option
@@ -20,6 +20,7 @@ from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import Data, one_line, say, written
 from karta_interpreter.definitions.karta import Definition, Known, resolved
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
+from karta_interpreter.engine.comparison.interpreter import CallOutcome, Interpreter, ask
 from karta_interpreter.engine.explain import Fact, warnings_of
 from karta_interpreter.engine.operations import Call, Operation, Options
 
@@ -115,7 +116,7 @@ def command(  # noqa: PLR0913 - one for each option
     if explain:
         show_explanations(interpreter, calls, looked_up, output or "table", options, strict=strict)
         return
-    outcomes = [ask(interpreter, call, looked_up, options) for call in calls]
+    outcomes = [ask(interpreter, call, looked_up, options, print_line) for call in calls]
     _print_outcomes(outcomes, operation, output, interpreter.entry)
     if not operation:
         _print_skipped(interpreter, arguments)

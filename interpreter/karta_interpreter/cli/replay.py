@@ -13,23 +13,17 @@ import orjson
 from karta_interpreter.base.errors import InterpretationError, RecordingError, RequestError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import GVK, JSON
-from karta_interpreter.cli.calls import CallOutcome
-from karta_interpreter.cli.changes import (
-    CATALOGUE,
-    Side,
-    answer_of,
-    cause_of,
-    difference_lines,
-    differences,
-    differences_json,
-    print_changes,
-)
+from karta_interpreter.cli.calls import print_line
+from karta_interpreter.cli.changes import CATALOGUE, Side, difference_lines, print_changes
 from karta_interpreter.cli.explain import show
 from karta_interpreter.cli.files import check_stdin
 from karta_interpreter.cli.options import FOLDER, FULL, kind_option, output, side_option
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import one_line, say, table, watched, written
 from karta_interpreter.definitions.sources.snapshot import EVERYTHING, Selection
+from karta_interpreter.engine.comparison.cause import cause_of
+from karta_interpreter.engine.comparison.change import answer_of, differences, differences_json
+from karta_interpreter.engine.comparison.interpreter import CallOutcome
 from karta_interpreter.engine.operations import Call, Operation, Options
 from karta_interpreter.engine.suites import Difference
 from karta_interpreter.webhook.wire import Request, encode_results, request_of
@@ -157,9 +151,10 @@ class Replay:
     def differences(self, recorded: RecordedCall, request: Request) -> tuple[Difference, ...]:
         """Return the differences between the two answers to a recorded call. Raises RecordingError."""
         gvk, call = _question(request)
-        after = answer_of(self._after.find(gvk), call, (), recorded.options)
+        after = answer_of(self._after.find(gvk), call, (), recorded.options, print_line)
         if self._before:
-            return tuple(differences(answer_of(self._before.find(gvk), call, (), recorded.options), after))
+            before = answer_of(self._before.find(gvk), call, (), recorded.options, print_line)
+            return tuple(differences(before, after))
         if after and after.results is not None:
             try:
                 # Most answers are the same, and as bytes that is known soonest.
@@ -273,7 +268,7 @@ def command(
     text = _table(groups, full=full) if output == "table" else written(_json(groups, findings), output)
     asked_calls = f"{count(findings.asked.total(), 'call')} in {count(len(files), 'file')}"
     warnings = _warnings(findings, kinds, unknown)
-    print_changes(text, warnings, asked_calls, findings.different, compared=bool(findings.asked))
+    print_changes(text, warnings, asked_calls, (), findings.different, compared=bool(findings.asked))
 
 
 def _warnings(findings: Findings, kinds: Sequence[str], unknown: Sequence[GVK]) -> Iterator[str]:

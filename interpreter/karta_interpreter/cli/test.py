@@ -17,14 +17,15 @@ from karta_interpreter.base.errors import InterpretationError, SuiteError
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import GVK, JSON, Object, grouped
 from karta_interpreter.base.k8s.yaml_writer import to_yaml
-from karta_interpreter.cli.calls import ask
-from karta_interpreter.cli.definitions import Interpreter, interpreter_for
+from karta_interpreter.cli.calls import print_line
+from karta_interpreter.cli.definitions import interpreter_for
 from karta_interpreter.cli.explain import explanations_text, warnings_text
 from karta_interpreter.cli.files import EMPTY, check_stdin, write_files
 from karta_interpreter.cli.options import answer_options, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
 from karta_interpreter.cli.render import Data, one_line, say, table, watched, written
 from karta_interpreter.definitions.karta import Definition, Known
+from karta_interpreter.engine.comparison.interpreter import Interpreter, ask
 from karta_interpreter.engine.explain import explain, never_found
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.engine.suites import (
@@ -315,7 +316,13 @@ def _run(
             yield Outcome(case, (interpreter,))
             continue
         asked.setdefault(id(interpreter), (interpreter.entry.definition, []))[1].append(case.call.object)
-        answered = ask(interpreter, case.call, case.references, options, f"{case.source}:{case.line}: ")
+        answered = ask(
+            interpreter,
+            case.call,
+            case.references,
+            options,
+            partial(print_line, source=f"{case.source}:{case.line}: "),
+        )
         outcome = judge(case, answered.results, answered.error)
         if not outcome.passed:
             outcome = replace(outcome, notes=_notes(interpreter, case, options, explains=explains))

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import aclosing
-from typing import Final, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -18,21 +18,13 @@ from karta_interpreter.base.k8s import (
     objects_in,
     request_path,
 )
-from karta_interpreter.base.karmada import API_VERSION, Operation
+from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.clusters.member import Member, Tree, WorkloadSelection
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.sources.api_server import ApiServer, existing
-from karta_interpreter.engine.operations import natively_answered
-from karta_interpreter.engine.registered.interpreters import (
-    Customization,
-    RegisteredWebhook,
-    in_order,
-    read_customization,
-    read_webhooks,
-)
+from karta_interpreter.engine.comparison.bindings import Bound, Reported, items_of
+from karta_interpreter.engine.registered.interpreters import Interpreters, in_order, read_customization, read_webhooks
 
-NOBODY: Final = "nobody"
-KARMADA: Final = "Karmada"
 _WORK_API: Final = "work.karmada.io"
 _BINDINGS: Final = tuple(GVK(_WORK_API, "v1alpha2", kind) for kind in ("ResourceBinding", "ClusterResourceBinding"))
 _WORK: Final = GVK(_WORK_API, "v1alpha1", "Work")
@@ -59,33 +51,10 @@ class Watched(Protocol):
         """Yield the items, and show how many are done."""
 
 
-class Reported(NamedTuple):
-    """The object of a member as Karmada knows it, and the health that Karmada holds of it."""
-
-    cluster: str
-    object: Object
-    health: str
-
-
-class Bound(NamedTuple):
-    """A binding with its template, None if there is none, and what members report."""
-
-    gvk: GVK
-    binding: Object
-    template: Object | None
-    reports: tuple[Reported, ...]
-
-    @property
-    def items(self) -> list[Object]:
-        """What the binding has of each cluster."""
-        return _items(self.binding)
-
-
 class Bindings(Struct):
     """Everything that was read. ``problems`` say what could not be."""
 
-    customizations: list[Customization] = field(default_factory=list)
-    webhooks: list[RegisteredWebhook] = field(default_factory=list)
+    interpreters: Interpreters = field(default_factory=Interpreters)
     crds: list[Object] = field(default_factory=list)
     references: list[Object] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -98,16 +67,6 @@ class Bindings(Struct):
     _works: dict[tuple[str, _Name], str] = field(default_factory=dict)
     _clusters: set[str] = field(default_factory=set)
 
-    def answered_by(self, gvk: GVK, operation: Operation) -> str:
-        """Return who answers an operation today. Karmada asks in this order (``pkg/resourceinterpreter``)."""
-        for customization in self.customizations:
-            if customization.takes(gvk, operation):
-                return f"customization {customization.name}"
-        for webhook in self.webhooks:
-            if webhook.takes(gvk, operation):
-                return f"webhook {webhook.configuration}"
-        return KARMADA if gvk in natively_answered(operation) else NOBODY
-
     def get(self, gvk: GVK, uid: str) -> Bound:
         """Return one of the bindings of a kind."""
         binding = self._tree.get(uid)
@@ -116,7 +75,7 @@ class Bindings(Struct):
         return Bound(gvk, binding, template, tuple(self._reported(binding, template)) if template else ())
 
     def _reported(self, binding: Object, template: Object) -> Iterator[Reported]:
-        for item in _items(binding):
+        for item in items_of(binding):
             cluster = str(item.get("clusterName"))
             manifest, report = template, item if item.get("applied") else {}
             if work_uid := self._works.get((cluster, (namespace_of(binding), name_of(binding)))):
@@ -137,8 +96,8 @@ class Bindings(Struct):
                 async for obj in objects:
                     if not self._keep(gvk, obj):
                         break
-        self.webhooks = in_order(self.webhooks)
-        self.customizations.sort(key=lambda customization: customization.name)
+        self.interpreters.webhooks = in_order(self.interpreters.webhooks)
+        self.interpreters.customizations.sort(key=lambda customization: customization.name)
         definitions = {gvk: definition for gvk in self.kinds if (definition := find(gvk))}
         for gvk in watched([*definitions], "reading templates"):
             await self._read_templates(karmada, gvk)
@@ -158,9 +117,9 @@ class Bindings(Struct):
     def _keep(self, gvk: GVK, obj: Object) -> bool:
         """Keep an object. Return whether there is room for more."""
         if gvk == _CUSTOMIZATION:
-            self.customizations.append(read_customization(obj))
+            self.interpreters.customizations.append(read_customization(obj))
         elif gvk == _WEBHOOKS:
-            self.webhooks += read_webhooks(obj)
+            self.interpreters.webhooks += read_webhooks(obj)
         else:
             if sum(map(len, self.kinds.values())) >= _MOST_BINDINGS:
                 self.problems.append(f"there are more than {_MOST_BINDINGS} bindings: the rest is not read")
@@ -172,7 +131,7 @@ class Bindings(Struct):
                 return True
             self.kinds[resource].append(self._tree.keep(obj))
             self.has_components |= bool(get(obj, ("spec", "components")))
-            self._clusters |= {str(item.get("clusterName")) for item in _items(obj)}
+            self._clusters |= {str(item.get("clusterName")) for item in items_of(obj)}
         return True
 
     def _keep_work(self, cluster: str, work: Object, kept: Collection[GVK]) -> None:
@@ -187,10 +146,6 @@ class Bindings(Struct):
 
 def _named(resource: Object) -> _Name:
     return str(resource.get("namespace", "")), str(resource.get("name"))
-
-
-def _items(binding: Object) -> list[Object]:
-    return objects_in(get(binding, ("status", "aggregatedStatus")))
 
 
 def _manifests(work: Object) -> list[Object]:

@@ -3,7 +3,7 @@ import pytest
 
 from karta_interpreter.base.k8s.values import JSON
 from karta_interpreter.cli.answers import outcomes_table
-from karta_interpreter.cli.calls import CallOutcome
+from karta_interpreter.engine.comparison.interpreter import CallOutcome
 from karta_interpreter.engine.operations import Call, Operation, Results
 from tests.support.rows import rows
 

@@ -8,6 +8,9 @@ from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.registered.interpreters import (
     Client,
+    Customization,
+    Interpreters,
+    RegisteredWebhook,
     Rule,
     Service,
     in_order,
@@ -16,7 +19,7 @@ from karta_interpreter.engine.registered.interpreters import (
     read_webhooks,
 )
 from tests.support.rows import rows
-from tests.webhook.doctor.karmada import BREW, JOB, Raw, configuration, hooks, rule
+from tests.webhook.doctor.karmada import BREW, JOB, Raw, configuration, hooks, lua, rule
 
 ANY = ("*",)
 
@@ -119,3 +122,25 @@ def test_customization_without_target_is_read_as_empty(spec: Raw) -> None:
     read = read_customization({"metadata": {"name": "x"}, "spec": spec})
 
     assert (read.gvk, read.operations) == (None, frozenset())
+
+
+@rows(
+    ("customizations", "webhooks", "gvk", "operation", "expected"),
+    [
+        pytest.param((lua(JOB, Operation.RETAIN),), hooks(rule(JOB, ("Retain",))), JOB, Operation.RETAIN,
+            "customization ours-first", id="customizations come first"),
+        pytest.param((lua(BREW, Operation.RETAIN),), hooks(rule(JOB, ("*",)), name="hooks"), JOB, Operation.RETAIN,
+            "webhook hooks", id="then webhooks"),
+        pytest.param((), hooks(rule(BREW, ("*",))), JOB, Operation.RETAIN, "Karmada", id="then Karmada"),
+        pytest.param((), (), BREW, Operation.RETAIN, "nobody", id="and else nobody"),
+        pytest.param((), (), JOB, Operation.INTERPRET_COMPONENT, "nobody", id="nobody counts the parts of a Job"),
+    ],
+)  # fmt: skip
+def test_first_interpreter_answers(
+    customizations: tuple[Customization, ...],
+    webhooks: tuple[RegisteredWebhook, ...],
+    gvk: GVK,
+    operation: Operation,
+    expected: str,
+) -> None:
+    assert Interpreters([*customizations], [*webhooks]).answering(gvk, operation) == expected

@@ -6,17 +6,19 @@ before webhooks. Of the webhooks, Karmada asks the first one in the order of the
 
 from collections.abc import Iterable
 from itertools import product
-from typing import Self
+from typing import Final, Self
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from karta_interpreter.base.k8s import GVK, Object, edit
-from karta_interpreter.engine.operations import Operation
+from karta_interpreter.engine.operations import Operation, natively_answered
 from karta_interpreter.languages.lua.customization import CUSTOMIZATIONS, target_of
 from karta_interpreter.languages.lua.reading import read_scripts, without_linting
 
 ANY = "*"
 HTTPS = 443
+NOBODY: Final = "nobody"
+KARMADA: Final = "Karmada"
 _RULE_FIELDS = ("apiGroups", "apiVersions", "kinds", "operations")
 
 
@@ -145,3 +147,20 @@ def read_customization(obj: Object) -> Customization:
         reading = read_scripts(edit.get(obj, CUSTOMIZATIONS), name)
     # Karmada also runs the scripts that are too long for us.
     return Customization(name, target_of(obj)[0], reading.scripts.operations | reading.broken)
+
+
+class Interpreters(Struct):
+    """All customizations and webhooks of a control plane, each in the order in which Karmada asks them."""
+
+    customizations: list[Customization] = field(default_factory=list)
+    webhooks: list[RegisteredWebhook] = field(default_factory=list)
+
+    def answering(self, gvk: GVK, operation: Operation) -> str:
+        """Return who answers an operation: a customization or a webhook with its name, `KARMADA` or `NOBODY`."""
+        for customization in self.customizations:
+            if customization.takes(gvk, operation):
+                return f"customization {customization.name}"
+        for webhook in self.webhooks:
+            if webhook.takes(gvk, operation):
+                return f"webhook {webhook.configuration}"
+        return KARMADA if gvk in natively_answered(operation) else NOBODY

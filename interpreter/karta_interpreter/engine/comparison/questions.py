@@ -1,22 +1,18 @@
-"""The calls that ``karta-interpreter diff`` makes: the calls of suites, and one per operation for a plain object."""
+"""The questions that two interpreters are asked: the calls of a suite, and one per operation for a plain object."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import chain
-from pathlib import Path
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import GVK, JSON, Object, edit, full_name, get, set_value
+from karta_interpreter.base.k8s import GVK, JSON, MOST_REPLICAS, Object, edit, full_name, get, set_value
 from karta_interpreter.base.k8s.manifest import read_objects
-from karta_interpreter.cli.definitions import DEFINITIONS
-from karta_interpreter.cli.files import STDIN, manifest_errors, read_texts
-from karta_interpreter.cli.program import Problem
-from karta_interpreter.cli.script_members import ADDED, MEMBER, other_value, read_members
-from karta_interpreter.definitions.karta import Definition, Retained
+from karta_interpreter.definitions.karta import KARTA, RESOURCE_INTERFACE, Definition, Retained
 from karta_interpreter.definitions.karta.schema import other_file
+from karta_interpreter.engine.comparison.interpreter import Interpreter, ask
+from karta_interpreter.engine.comparison.script_members import ADDED, MEMBER, other_value, read_members
 from karta_interpreter.engine.operations import (
     RETAIN_REPLICAS,
     Call,
@@ -25,8 +21,9 @@ from karta_interpreter.engine.operations import (
     TargetComponent,
     unless_broken,
 )
-from karta_interpreter.engine.suites import find_suites, read_suite
+from karta_interpreter.engine.suites import read_suite
 from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.lua.customization import KIND
 
 
 def retentions(obj: Object, definitions: Iterable[Definition]) -> Iterator[tuple[str, Call]]:
@@ -83,11 +80,12 @@ def _kept(definitions: Iterable[Definition]) -> Iterator[tuple[Query, JSON]]:
             yield rule.place, not absent if isinstance(absent, bool) else MEMBER
 
 
-MEMBERS = ("member1", "member2")
+MEMBERS: Final = ("member1", "member2")
+"""The clusters that report the status of a plain object."""
+_DEFINITIONS: Final = (KARTA[1], RESOURCE_INTERFACE[1], KIND)
 
-_Finder: TypeAlias = Callable[[GVK], Iterable[Definition]]
-Targets: TypeAlias = tuple[int, list[TargetComponent]]
-"""The replicas that ReviseReplica writes, and the components that the object has."""
+Sides: TypeAlias = Callable[[GVK], tuple[Interpreter | None, ...]]
+"""The interpreters of a kind that are compared, None where nothing answers for it. The first answers today."""
 
 
 class SourcedCall(Struct, frozen=True):
@@ -106,64 +104,56 @@ class SourcedCall(Struct, frozen=True):
         return self.case or full_name(self.call.object.get("metadata")) or "(no name)"
 
 
-def read_questions(
-    paths: Sequence[str], targets: Callable[[Object], Targets], definitions: _Finder
-) -> list[SourcedCall]:
-    """Read the calls of suites and of objects. Raises Problem for anything else.
+def questions_of(text: str, source: str, sides: Sides, replicas: int | None = None) -> Iterator[SourcedCall]:
+    """Yield the calls of a suite, or about the objects of a text, without its definitions and customizations.
 
-    Definitions and customizations are passed over, so that a folder of the catalogue can be given. ``targets``
-    gives the counts for a plain object. ReviseComponents is asked with one more pod of each component, if all
-    ``definitions`` of the kind answer it, and Retain in their `retentions`.
+    ReviseReplica of a plain object asks for ``replicas``, or for one more than it has. ReviseComponents is asked with
+    one more pod of each component, if all definitions of the kind answer it, and Retain in its `retentions`. Raises
+    ManifestError, SuiteError, and InterpretationError for an object without a kind.
     """
-    # By their names: a suite is found below a folder, and may be named by itself as well.
-    folders = [Path(path) for path in paths if path != STDIN and Path(path).is_dir()]
-    suites = map(str, chain.from_iterable(map(find_suites, folders)))
-    texts = dict(chain.from_iterable(map(read_texts, (*paths, *suites))))
-    questions = list[SourcedCall]()
-    for source, text in texts.items():
-        questions += _read(text, source, targets, definitions)
-    if not questions:
-        raise Problem(
-            f"error: {', '.join(paths)}: there is no object and no suite in it: it is empty, or has definitions"
-        )
-    return questions
-
-
-def _read(text: str, source: str, targets: Callable[[Object], Targets], definitions: _Finder) -> Iterator[SourcedCall]:
-    with manifest_errors(source):
-        objects = read_objects(text, source)
+    objects = read_objects(text, source)
     if any(isinstance(value, dict) and "operation" in value and "kind" not in value for _, _, value in objects):
         for case in read_suite(text, source):
             yield SourcedCall(GVK.of(case.call.object), case.call, source, case.line, case.name, case.references)
         return
     for document, _, value in objects:
-        if edit.get(value, ("kind",)) not in DEFINITIONS:
-            yield from _questions_about(value, source, document.line, targets, definitions)
+        if edit.get(value, ("kind",)) not in _DEFINITIONS:
+            yield from _questions_about(value, source, document.line, sides, replicas)
 
 
-def _questions_about(
-    obj: JSON, source: str, line: int, targets: Callable[[Object], Targets], definitions: _Finder
-) -> Iterator[SourcedCall]:
+def _questions_about(obj: JSON, source: str, line: int, sides: Sides, replicas: int | None) -> Iterator[SourcedCall]:
     """Yield the questions about a plain object: one for each operation, and for Retain one for each made member."""
     try:
         gvk = GVK.of(obj if isinstance(obj, dict) else {})
     except InterpretationError as error:
         what = other_file(obj) if isinstance(obj, dict) else ""
-        raise Problem(f"error: {source}:{line}: {what or error}") from error
+        raise InterpretationError(f"{source}:{line}: {what or error}") from error
+    interpreters = sides(gvk)
+    definitions = [interpreter.entry.definition for interpreter in interpreters if interpreter]
     # The object is the template, and what two members report and run.
     template = {field: content for field, content in obj.items() if field != "status"}
     items = tuple(StatusItem(member, obj["status"]) for member in MEMBERS) if "status" in obj else ()
-    replicas, components = targets(obj)
-    yield from (
-        SourcedCall(gvk, Call.of(operation, template, obj, replicas, items), source, line)
-        for operation in Operation
-        if operation not in (Operation.RETAIN, Operation.REVISE_COMPONENTS)
-    )
+    total, components = _counted(interpreters[0], obj)
+    wanted = min(total + 1, MOST_REPLICAS) if replicas is None else replicas
+    for operation in Operation:
+        if operation not in (Operation.RETAIN, Operation.REVISE_COMPONENTS):
+            yield SourcedCall(gvk, Call.of(operation, template, obj, wanted, items), source, line)
     name = full_name(obj.get("metadata")) or "(no name)"
-    if {definition.answers(Operation.REVISE_COMPONENTS) for definition in definitions(gvk)} == {True}:
+    if definitions and all(definition.answers(Operation.REVISE_COMPONENTS) for definition in definitions):
         for raised in components:
             more = tuple(part._replace(replicas=part.replicas + (part is raised)) for part in components)
             call = Call(Operation.REVISE_COMPONENTS, template, components=more)
             yield SourcedCall(gvk, call, source, line, f"{name} with one more {raised.name}")
-    for title, call in retentions(obj, definitions(gvk)):
+    for title, call in retentions(obj, definitions):
         yield SourcedCall(gvk, call, source, line, f"{name} {title}")
+
+
+def _counted(interpreter: Interpreter | None, obj: Object) -> tuple[int, list[TargetComponent]]:
+    """Return how many pods an interpreter counts, and in which components."""
+    counted: dict[str, Any] = {}
+    if interpreter:
+        for operation in (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT):
+            counted.update(ask(interpreter, Call(operation, obj)).results or {})
+    total = counted.get("replica", 0)
+    components = [TargetComponent(part["name"], part["replicas"]) for part in counted.get("components") or ()]
+    return total if isinstance(total, int) else 0, components

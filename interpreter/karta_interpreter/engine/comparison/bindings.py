@@ -1,0 +1,270 @@
+"""What a Karmada holds of its workloads, beside the answers of definitions."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from msgspec import Struct, field
+
+from karta_interpreter.base.errors import InterpretationError, QuantityError
+from karta_interpreter.base.k8s import GVK, JSON, Object, Quantity, full_name, get, namespace, objects_in
+from karta_interpreter.definitions.sources import ORIGIN
+from karta_interpreter.engine.comparison.cause import cause_of
+from karta_interpreter.engine.comparison.change import Change, verdict_of
+from karta_interpreter.engine.comparison.interpreter import Interpreter, ask
+from karta_interpreter.engine.comparison.known import known_reason
+from karta_interpreter.engine.operations import ELSEWHERE, Call, OnPrint, Operation, Options, StatusItem
+from karta_interpreter.engine.registered.interpreters import KARMADA, NOBODY, Interpreters
+from karta_interpreter.engine.registered.operations import ServedKind, operations_for
+from karta_interpreter.engine.suites import ERROR, Answer, Difference, compare_answers
+
+COUNTED: Final = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT)
+_COMPARED: Final = (
+    *COUNTED,
+    Operation.INTERPRET_HEALTH,
+    Operation.INTERPRET_DEPENDENCY,
+    Operation.AGGREGATE_STATUS,
+)
+# Karmada's record of an answer to InterpretDependency (``util.DependenciesAnnotationKey``).
+_DEPENDENCIES: Final = ("metadata", "annotations", "resourcebinding.karmada.io/dependencies")
+_HEALTHY: Final = {"Healthy": True, "Unhealthy": False}
+_CUSTOMIZED: Final = "a customization answers before any webhook: this is the answer once it is deleted"
+# The most bytes of differences that are kept to be shown.
+_MOST_KEPT = 2**26
+
+
+class Reported(NamedTuple):
+    """The object of a member as Karmada knows it, and the health that Karmada holds of it."""
+
+    cluster: str
+    object: Object
+    health: str
+
+
+class Bound(NamedTuple):
+    """A binding with its template, None if there is none, and what members report."""
+
+    gvk: GVK
+    binding: Object
+    template: Object | None
+    reports: tuple[Reported, ...]
+
+    @property
+    def items(self) -> list[Object]:
+        """What the binding has of each cluster."""
+        return items_of(self.binding)
+
+
+def items_of(binding: Object) -> list[Object]:
+    """Return what a binding has of each cluster."""
+    return objects_in(get(binding, ("status", "aggregatedStatus")))
+
+
+class _Question(NamedTuple):
+    call: Call
+    today: Answer
+    cluster: str = ""
+
+
+class KindTotals(Struct):
+    """The numbers of a kind. A total is that of today and then that of the definitions."""
+
+    gvk: GVK
+    answered_by: Mapping[Operation, str]
+    operations: tuple[Operation, ...] = ()
+    """Those that would be registered."""
+    objects: int = 0
+    compared: Counter[Operation] = field(default_factory=Counter)
+    different: Counter[Operation] = field(default_factory=Counter)
+    pods: list[int] = field(default_factory=lambda: [0, 0])
+    requests: dict[str, list[Quantity]] = field(default_factory=lambda: defaultdict(lambda: [Quantity(0)] * 2))
+    dependencies: list[int] = field(default_factory=lambda: [0, 0])
+    """How many there are more, and how many less."""
+
+    @property
+    def answering(self) -> list[str]:
+        """Those who answer today."""
+        return [*dict.fromkeys(name for name in self.answered_by.values() if name != NOBODY)]
+
+    def add(self, question: _Question, answer: Answer, changed: Sequence[Difference]) -> None:
+        """Count a question with both answers."""
+        operation = question.call.operation
+        self.compared[operation] += 1
+        self.different[operation] += bool(changed)
+        for side, given in enumerate((question.today, answer)):
+            if not isinstance(given, Mapping):
+                continue
+            for replicas, requirements in _pod_sets(given):
+                self.pods[side] += replicas
+                for name, amount in (get(requirements, ("resourceRequest",)) or {}).items():
+                    self.requests[name][side] += _times(amount, replicas)
+        if operation is Operation.INTERPRET_DEPENDENCY and isinstance(answer, Mapping):
+            before, after = (_dependencies(given) for given in (question.today, answer))
+            for side, number in enumerate((len(after - before), len(before - after))):
+                self.dependencies[side] += number
+
+    def to_json(self) -> Object:
+        """Return the numbers for machines."""
+        operations = {
+            str(each): {"compared": number, "different": self.different[each]} for each, number in self.compared.items()
+        }
+        requests = {name: {"from": str(before), "to": str(after)} for name, (before, after) in self.requests.items()}
+        return {
+            **self.gvk.type_meta,
+            "objects": self.objects,
+            "today": {str(operation): name for operation, name in self.answered_by.items()},
+            "pods": dict(zip(("from", "to"), self.pods, strict=True)),
+            "requests": requests,
+            "dependencies": dict(zip(("more", "less"), self.dependencies, strict=True)),
+            "operations": operations,
+        }
+
+
+class Comparison(Struct):
+    """What the definitions of a side answer beside what a Karmada holds."""
+
+    find: Callable[[GVK], Interpreter | None]
+    interpreters: Interpreters
+    options: Options
+    references: Sequence[Object] = ()
+    has_components: bool = False
+    """Whether bindings have components: the gate MultiplePodTemplatesScheduling is on."""
+    explained: bool = False
+    on_print: OnPrint = None
+    kinds: dict[GVK, KindTotals] = field(default_factory=dict)
+    changes: list[Change] = field(default_factory=list)
+    kept: int = 0
+    different: int = 0
+
+    def begin(self, gvk: GVK, served: ServedKind | None) -> None:
+        """Add a kind of which there are bindings, before they are compared."""
+        operations: tuple[Operation, ...] = ()
+        if interpreter := self.find(gvk):
+            operations = operations_for(
+                interpreter.entry.definition, served, multiple_pod_templates=self.has_components
+            )
+        answered_by = {operation: self.interpreters.answering(gvk, operation) for operation in _COMPARED}
+        if not self.has_components:
+            del answered_by[Operation.INTERPRET_COMPONENT]  # which Karmada does not ask
+        self.kinds[gvk] = KindTotals(gvk, answered_by, operations)
+
+    def compare(self, bound: Bound) -> None:
+        """Compare the answers about an object."""
+        kind, interpreter = self.kinds[bound.gvk], self.find(bound.gvk)
+        kind.objects += 1
+        if not (interpreter and kind.operations):
+            return
+        questions, problem = list[_Question](), "its template was not read, or there is none"
+        if bound.template:
+            try:
+                questions, problem = [*_questions(bound, bound.template, kind.operations)], ""
+            except (InterpretationError, ValueError, RecursionError) as error:
+                problem = str(error)
+        name = full_name(bound.binding["spec"]["resource"])
+        if problem:
+            self._keep(Change(kind.gvk, name, reasons={"notCompared": problem}))
+        for question in questions:
+            self._ask(kind, name, interpreter, question)
+
+    def _ask(self, kind: KindTotals, name: str, interpreter: Interpreter, question: _Question) -> None:
+        operation = question.call.operation
+        references = self.references if interpreter.entry.definition.references else ()
+        outcome = ask(interpreter, question.call, references, self.options, self.on_print)
+        answer = verdict_of(outcome)
+        changed = tuple(compare_answers(question.today, answer))
+        kind.add(question, answer, changed)
+        if not changed:
+            return
+        self.different += 1
+        today, reasons = self.interpreters.answering(kind.gvk, operation), {"reason": outcome.reason}
+        if today == KARMADA and interpreter.entry.origin == ORIGIN:
+            reasons["known"] = known_reason(kind.gvk, operation, changed)
+        elif today.startswith("customization "):
+            reasons["note"] = _CUSTOMIZED
+        own, lost = namespace(question.call.object), _dependencies(question.today) ^ _dependencies(answer)
+        if outcome.results and lost and all(json.loads(each).get("namespace", own) != own for each in lost):
+            reasons["known"] = f"dependencies: {ELSEWHERE}"
+        if self.explained:
+            reasons["cause"] = cause_of(None, interpreter, question.call, references, self.options, changed)
+        reasons = {name: reason for name, reason in reasons.items() if reason}
+        self._keep(Change(kind.gvk, name, operation, changed, today=today, cluster=question.cluster, reasons=reasons))
+
+    def _keep(self, change: Change) -> None:
+        self.kept += len(json.dumps(change.to_json()))
+        if self.kept <= _MOST_KEPT:
+            self.changes.append(change)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all changes are kept to be shown."""
+        return self.kept <= _MOST_KEPT
+
+    @property
+    def new(self) -> list[KindTotals]:
+        """The kinds that nobody interprets today."""
+        return [kind for kind in self.kinds.values() if kind.operations and not kind.answering]
+
+    @property
+    def of_users(self) -> list[KindTotals]:
+        """The kinds that only scripts and webhooks of the user interpret, today and with the definitions."""
+        others = [kind for kind in self.kinds.values() if not kind.operations]
+        return [kind for kind in others if kind.answering and KARMADA not in kind.answering]
+
+    def to_json(self) -> Object:
+        """Return everything as JSON."""
+        return {
+            "kinds": [kind.to_json() for kind in self.kinds.values()],
+            "nobodyToday": [kind.gvk.type_meta for kind in self.new],
+            "onlyOfUsers": [kind.gvk.type_meta for kind in self.of_users],
+            "answers": [change.to_json() for change in self.changes],
+        }
+
+
+def _questions(bound: Bound, template: Object, operations: Iterable[Operation]) -> Iterator[_Question]:
+    """Yield what Karmada has asked about an object, with what it holds of the answer."""
+    spec = bound.binding["spec"]
+    components = spec.get("components")
+    items = tuple(StatusItem.of(item, f"items[{number}]") for number, item in enumerate(bound.items))
+    for operation in operations:
+        call = Call.of(operation, template, template, None, items)
+        if operation is Operation.INTERPRET_COMPONENT:
+            yield _Question(call, {"components": components or []})
+        elif operation is Operation.INTERPRET_REPLICA and not components:
+            yield _Question(call, {"replica": spec.get("replicas", 0), "requires": spec.get("replicaRequirements")})
+        elif operation is Operation.INTERPRET_DEPENDENCY and spec.get("propagateDeps"):
+            yield _Question(call, {"dependencies": json.loads(str(get(bound.binding, _DEPENDENCIES) or "[]"))})
+        elif operation is Operation.AGGREGATE_STATUS and items and _is_karmadas(template):
+            yield _Question(call, {"aggregatedStatus": template})
+        elif operation is Operation.INTERPRET_HEALTH:
+            for cluster, obj, health in bound.reports:
+                today: Answer = {"healthy": _HEALTHY[health]} if health in _HEALTHY else f"{ERROR}{health}"
+                yield _Question(Call(operation, obj), today, cluster)
+
+
+def _is_karmadas(template: Object) -> bool:
+    """Return whether nobody but Karmada has written the status of a template."""
+    entries = objects_in(get(template, ("metadata", "managedFields")))
+    managers = (str(entry.get("manager")) for entry in entries if entry.get("subresource") == "status")
+    return all(manager.startswith("karmada") for manager in managers)
+
+
+def _pod_sets(results: Mapping[str, JSON]) -> Iterator[tuple[int, JSON]]:
+    """Yield the counts and requirements of an answer about pods."""
+    if "replica" in results:
+        yield results["replica"] or 0, results.get("requires")
+    for component in objects_in(results.get("components")):
+        yield component.get("replicas") or 0, component.get("replicaRequirements")
+
+
+def _times(amount: JSON, number: int) -> Quantity:
+    try:
+        quantity = Quantity.parse(amount)
+    except QuantityError:
+        return Quantity(0)
+    return Quantity(quantity.nanos * number, quantity.format)
+
+
+def _dependencies(results: Answer) -> set[str]:
+    found = results.get("dependencies") if isinstance(results, Mapping) else None
+    return {json.dumps(dependency, sort_keys=True) for dependency in objects_in(found)}

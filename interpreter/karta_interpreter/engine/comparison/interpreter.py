@@ -1,0 +1,110 @@
+"""What answers for a kind, and the outcome of a call to it."""
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from karta_interpreter.base.errors import InterpretationError, LuaError
+from karta_interpreter.base.findings import Finding
+from karta_interpreter.base.k8s import Object
+from karta_interpreter.definitions.karta import Definition, Known, resolved
+from karta_interpreter.definitions.sources import ServedDefinition
+from karta_interpreter.engine.evaluation import Status, match_with_rest
+from karta_interpreter.engine.operations import (
+    DEFAULT_OPTIONS,
+    Call,
+    OnPrint,
+    Operation,
+    Options,
+    Results,
+    absent_status,
+    interpret,
+    is_stale,
+)
+
+
+class Interpreter(Struct, frozen=True):
+    """The definition of a kind. ``broken`` has the first error of each script that cannot answer its operation.
+
+    ``files_are_right`` if no definition among the files that it was read from has an error, and none of them is a case.
+    """
+
+    entry: ServedDefinition
+    broken: Mapping[str, Finding]
+    files_are_right: bool = True
+
+    def is_asked(self, operation: str) -> bool:
+        """Return whether a definition or a script should answer an operation."""
+        return operation in self.broken or self.entry.definition.answers(operation)
+
+    @property
+    def why_not(self) -> str:
+        """The reason why an operation has no answer, in karmadactl's words if only scripts are given."""
+        if not self.entry.definition.has_karta:
+            return "rule is not enabled"
+        reason = "the definition's annotation karta-interpreter.io/operations leaves it out"
+        if self.entry.origin != "catalogue":
+            return reason
+        return f"{reason}; `catalogue export {self.entry.definition.gvk.kind}` prints it with the reason"
+
+
+class CallOutcome(Struct, frozen=True):
+    """The results of a call, or its error, which begins with the ``place``. ``reason`` explains an answer on health."""
+
+    call: Call
+    results: Results | None = None
+    error: str = ""
+    reason: str = ""
+    place: str = ""
+
+
+def ask(
+    interpreter: Interpreter,
+    call: Call,
+    references: Iterable[Object] = (),
+    options: Options = DEFAULT_OPTIONS,
+    on_print: OnPrint = None,
+) -> CallOutcome:
+    """Return the outcome of a call, also for an error. ``references`` are objects that the definition may look up.
+
+    ``on_print`` gets each line that a script prints.
+    """
+    definition = resolved(interpreter.entry.definition, call.object, Known.of(references))
+    broken = interpreter.broken.get(call.operation)
+    if broken:
+        return CallOutcome(call, error=f"{broken.location}{broken.message}", place=broken.location)
+    if not definition.has_karta and not definition.answers(call.operation):
+        return CallOutcome(call, error=interpreter.why_not)
+    try:
+        results = interpret(definition, call, options, on_print=on_print)
+        return CallOutcome(call, results, reason=_reason(definition, call))
+    except InterpretationError as error:
+        return CallOutcome(call, error=f"{(place := _place(definition, call, error))}{error}", place=place)
+
+
+def _place(definition: Definition, call: Call, error: InterpretationError) -> str:
+    """Return the place in a script that failed, in a form that editors follow."""
+    scripts, failure = definition.scripts.of(call.operation), error.__cause__
+    if len(scripts) != 1 or not isinstance(failure, LuaError):
+        return ""
+    line = scripts[0].line_in_source(failure.line or 1)
+    return f"{scripts[0].source}:{line}: " if line else ""
+
+
+def _reason(definition: Definition, call: Call) -> str:
+    if call.operation is not Operation.INTERPRET_HEALTH:
+        return ""
+    for script in definition.scripts.of(call.operation):
+        return f"by the script of {script.name}"
+    if is_stale(definition, call.object):
+        return "its status belongs to an older generation"
+    if definition.annotations.health is not None:
+        return "by the definition's annotation health"
+    match, rules = match_with_rest(definition, call.object), definition.status
+    if match.matched != (Status.UNDEFINED,):
+        return f"status {', '.join(match.matched)}"
+    if not call.object.get("status"):
+        return absent_status(call.object)
+    if rules and rules.phase and not match.phase:
+        return f"status Undefined: no phase at {rules.phase.text:.60}"
+    return "status Undefined"
