@@ -69,7 +69,8 @@ def _everything(value: Any) -> Any:
     if names := field_names(value):
         return type(value), {name: _everything(getattr(value, name)) for name in names}
     if type(value).__name__ in ("Queued", "Bindings"):
-        return _everything(vars(value))
+        # What they have found on use, in another test, does not make them.
+        return [_everything(part) for name, part in vars(value).items() if name in ("_components", "_parts")]
     return type(value), value
 
 

@@ -13,12 +13,15 @@ class InterpretationError(InterpreterError):
 
     ``code`` is an HTTP-like number for ``response.status.code``: 400 the request asks for something that
     cannot be, 404 no definition, 422 the object or the definition does not give the answer, 504 too slow. ``path`` is
-    the place in the input that is wrong, if it is known.
+    the place in the input that is wrong, ``place`` the field of the definition, if they are known. ``reason`` is the
+    message without the names of the field and its expression.
     """
 
-    def __init__(self, message: str, *, code: int = 422, path: tuple[str | int, ...] = ()) -> None:
+    def __init__(
+        self, message: str, *, code: int = 422, path: tuple[str | int, ...] = (), place: object = "", reason: str = ""
+    ) -> None:
         super().__init__(message)
-        self.code, self.path = code, path
+        self.code, self.path, self.place, self.reason = code, path, place, reason or message
 
 
 class QueryError(InterpretationError):

@@ -328,7 +328,7 @@ def is_named(entry: ServedDefinition, names: Sequence[str]) -> bool:
     return any(_SHORT_NAMES.get(name.lower(), name.lower()) in own_names for name in names)
 
 
-CASE: Final = f"this is {OTHER_FILES['operation']}".partition(": ")[0]
+CASE: Final = OTHER_FILES["operation"][0]
 # The kinds that people and kubectl call by a shorter name.
 _SHORT_NAMES = {
     "deploy": "deployment",

@@ -14,7 +14,7 @@ from karta_interpreter.base.k8s.manifest import SWITCHES, Document, Mark, read_d
 from karta_interpreter.base.karmada import Operation
 from karta_interpreter.base.positions import SourcePosition, position_in, split_lines
 from karta_interpreter.definitions.karta.annotation_schema import faults
-from karta_interpreter.definitions.karta.annotations import WHOLE, AnnotationQuery, annotation_path
+from karta_interpreter.definitions.karta.annotations import WHOLE, AnnotationQuery, FieldPlace, annotation_path
 from karta_interpreter.definitions.karta.expressions import check_expression
 from karta_interpreter.definitions.karta.model import KartaResource
 from karta_interpreter.languages.jq import MOST_OUTPUTS
@@ -150,7 +150,7 @@ class AnnotationText(Struct, frozen=True):
                 text,
                 variables,
                 self.karta.name,
-                f"definition {self.karta.name}, annotation {self.name}",
+                FieldPlace(self.karta.name, "", self.name),
                 MOST_OUTPUTS,
             ),
             annotation=self.name,

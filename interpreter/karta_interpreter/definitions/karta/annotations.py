@@ -6,7 +6,7 @@
 import json
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -289,6 +289,18 @@ def field_text(path: Path) -> str:
     '.status.jobId'
     """
     return "".join(f".{step}" for step in path)
+
+
+class FieldPlace(NamedTuple):
+    """The field of a component that has an expression, or without a component the annotation, by its short name."""
+
+    definition: str
+    component: str
+    field: str
+
+    def __str__(self) -> str:
+        owner = f"component {self.component}," if self.component else "annotation"
+        return f"definition {self.definition}, {owner} {self.field}"
 
 
 def annotation_path(name: str) -> Path:

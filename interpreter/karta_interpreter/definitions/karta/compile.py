@@ -10,6 +10,7 @@ from karta_interpreter.base.findings import DefinitionError, Finding
 from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.definitions.karta import definition, model, status_rules
 from karta_interpreter.definitions.karta.annotation_records import Annotations
+from karta_interpreter.definitions.karta.annotations import FieldPlace
 from karta_interpreter.definitions.karta.expressions import fields_read
 from karta_interpreter.definitions.karta.schema_types import expressions_of
 from karta_interpreter.languages.jq import Query, Singles, queries_in, render
@@ -84,7 +85,7 @@ def _is_counted_by_status(components: Sequence[definition.ComponentRules]) -> bo
 def _compiler(owner: str, variables: frozenset[str] = frozenset(), component: str = "") -> _Compiled:
     # Without a component it is a reference, whose errors the resolver words.
     return lambda field, text: Query.compile(
-        str(text), variables, owner, component and f"definition {owner}, component {component}, {field}"
+        str(text), variables, owner, component and FieldPlace(owner, component, field)
     )
 
 

@@ -391,6 +391,10 @@ class Bindings:
         self._parts = parts
         self._unnamed: dict[tuple[tuple[str, bool], ...], dict[str, Any]] = {}
 
+    def __getstate__(self) -> dict[str, object]:
+        """Copy the parts. The copy finds its own bindings, which are functions."""
+        return {"_parts": self._parts, "_unnamed": {}}
+
     @cached_property
     def _found(self) -> Mapping[str, Binding]:
         return _bindings(self._parts)

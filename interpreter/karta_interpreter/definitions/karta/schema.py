@@ -34,11 +34,13 @@ _CEL = re.compile(r"\b(object|variables)[.\[]")
 
 # What an object is by its kind, or by a field that it has instead of a spec. `PLACES` fill in how it is given.
 OTHER_FILES: Final = {
-    "CustomResourceDefinition": "a CustomResourceDefinition, not a Karta: "
-    "it is given {crd}, and `create karta --crd FILE` drafts a Karta from it",
-    "operation": "a case of a suite: {suite}",
-    "clusterName": "the status of a member: interpret takes it with --status-file",
-    "format": "a file of the folder that `verify --save` wrote: `verify FOLDER` reads it",
+    "CustomResourceDefinition": (
+        "this is a CustomResourceDefinition, not a Karta",
+        "it is given {crd}, and `create karta --crd FILE` drafts a Karta from it",
+    ),
+    "operation": ("this is a case of a suite", "{suite}"),
+    "clusterName": ("this is the status of a member", "interpret takes it with --status-file"),
+    "format": ("this is a file of the folder that `verify --save` wrote", "`verify FOLDER` reads it"),
 }
 _EXPECTED = {
     "string_type": "a string",
@@ -77,19 +79,24 @@ def read_karta(value: JSON) -> tuple[KartaResource | None, list[Finding]]:
 
 
 def other_file(value: Object) -> str:
-    """Return the name of another file, and how it is given, by its kind or a field instead of a spec. "" if unknown."""
-    found = filter(
-        OTHER_FILES.get, (str(value.get("apiVersion")), str(value.get("kind")), *(value if "spec" not in value else ()))
-    )
-    return next((f"this is {OTHER_FILES[mark]}".format_map(PLACES) for mark in found), "")
+    """Return what another file is, and how it is given, by its kind or a field instead of a spec. "" if unknown."""
+    return ": ".join(_other_file(value) or ())
+
+
+def _other_file(value: Object) -> tuple[str, str] | None:
+    marks = (str(value.get("apiVersion")), str(value.get("kind")), *(value if "spec" not in value else ()))
+    for mark in filter(OTHER_FILES.get, marks):
+        what, how = OTHER_FILES[mark]
+        return what, how.format_map(PLACES)
+    return None
 
 
 def _other_object(value: Object) -> tuple[str, str]:
     """Return message and hint for an object that is not a definition."""
     kind = value.get("kind")
     named = ", ".join(f"{field} {value[field]}" for field in ("apiVersion", "kind") if value.get(field))
-    if what := other_file(value):
-        return what.partition(": ")[::2]
+    if what := _other_file(value):
+        return what
     if kind in (None, KARTA[1], RESOURCE_INTERFACE[1]) or edit.get(value, STRUCTURE) is not None:
         message = f"{named or 'an object without apiVersion and kind'} is not a definition this version reads"
         if _CEL.search(str(edit.get(value, _SPEC))):

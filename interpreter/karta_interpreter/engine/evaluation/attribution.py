@@ -175,7 +175,7 @@ def _ask(component: ComponentRules, field: str, path: PodQuery, pod: Object) -> 
     try:
         return path.query.evaluate(pod)
     except QueryError as err:
-        raise _failure(component, field, path, pod, str(err).removeprefix(f"{quoted(path.text)}: ")) from err
+        raise _failure(component, field, path, pod, err.reason) from err
 
 
 def _is_read(path: PodQuery, pod: Object) -> bool:

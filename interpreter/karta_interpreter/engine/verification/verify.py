@@ -1,15 +1,21 @@
 """All questions about one workload."""
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 
-from karta_interpreter.base.errors import InterpretationError, LuaLimitError, QueryError, QueryStoppedError
+from karta_interpreter.base.errors import (
+    InterpretationError,
+    LuaLimitError,
+    QueryError,
+    QueryReferenceError,
+    QueryStoppedError,
+)
 from karta_interpreter.base.findings import DefinitionError
 from karta_interpreter.base.k8s import Object, get
 from karta_interpreter.definitions.karta import ComponentRules, Definition, resolved
+from karta_interpreter.definitions.karta.annotations import PREFIX, FieldPlace
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from karta_interpreter.engine.evaluation import pod_sets
 from karta_interpreter.engine.explain.reading import field_of
@@ -76,25 +82,26 @@ def _answered(definition: Definition, obj: Object, question: Question, answer: A
     try:
         yield from answer()
     except InterpretationError as error:
+        causes = (error, error.__cause__)
         # A busy machine, or a reference that could not be looked up, says nothing about the definition.
-        stopped = any(isinstance(cause, QueryStoppedError | LuaLimitError) for cause in (error, error.__cause__))
-        verdict = Verdict.UNJUDGED if stopped or "the reference $" in str(error) else Verdict.DIFFERS
-        yield Judgement(question, verdict, f"there is no answer: {error}", "", _field_of(definition, obj, str(error)))
+        unjudged = any(isinstance(cause, QueryStoppedError | QueryReferenceError | LuaLimitError) for cause in causes)
+        verdict = Verdict.UNJUDGED if unjudged else Verdict.DIFFERS
+        places = [cause.place for cause in causes if isinstance(cause, InterpretationError)]
+        field = next((_field_of(definition, obj, place) for place in places if isinstance(place, FieldPlace)), "")
+        yield Judgement(question, verdict, f"there is no answer: {error}", "", field)
 
 
-def _field_of(definition: Definition, obj: Object, message: str) -> str:
-    if match := re.search(r"annotation ([a-z-]+)[ ,:]", message):
-        return f"metadata.annotations.karta-interpreter.io/{match[1]}"
-    match = re.search(r"component ([^ ,]+), (\w+)", message)
-    component = definition.component(match[1]) if match else None
-    if match is None or component is None:
-        return ""
-    is_count = match[2].endswith("eplicasPath")
+def _field_of(definition: Definition, obj: Object, place: FieldPlace) -> str:
+    name, field = place.component, place.field
+    component = definition.component(name)
+    if component is None:
+        return f"metadata.annotations.{PREFIX}{field}"
+    is_count = field.endswith("eplicasPath")
     # A component whose template has no containers has no count either: the object does not have its section.
-    if match[2] in component.pod_queries or (is_count and not _has_containers(component, obj)):
-        return pod_field(definition, match[1], match[2])
+    if field in component.pod_queries or (is_count and not _has_containers(component, obj)):
+        return pod_field(definition, name, field)
     places = {"byExpression": "statusDefinition.statusMappings"}
-    return field_of(definition, match[1], f"scaleDefinition.{match[2]}" if is_count else places.get(match[2], match[2]))
+    return field_of(definition, name, f"scaleDefinition.{field}" if is_count else places.get(field, field))
 
 
 def _has_containers(component: ComponentRules, obj: Object) -> bool:

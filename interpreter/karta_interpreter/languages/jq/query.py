@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from msgspec import Struct
@@ -29,6 +29,7 @@ from karta_interpreter.languages.jq.syntax.printer import render
 from karta_interpreter.languages.jq.syntax.traversal import parts_of, variables_in
 
 _LONGEST_QUOTE: Final = 80
+_Error = TypeVar("_Error", QueryEvaluationError, QueryWriteError, QueryLimitError)
 
 
 class ExpressionProgram:
@@ -86,8 +87,8 @@ class Query:
     """A parsed and vetted expression. Queries with the same text and values are equal.
 
     Plain expressions run in this process, all others in a process of their own under a time limit. A query never
-    changes an object that it is given. ``values`` are the known values of the ``variables`` that it reads. Errors begin
-    with ``place``, the field that has the expression.
+    changes an object that it is given. ``values`` are the known values of the ``variables`` that it reads. ``place``
+    names the field that has the expression, and errors have it.
     """
 
     text: str
@@ -96,7 +97,7 @@ class Query:
     _program: ExpressionProgram = field(compare=False, repr=False)
     variables: frozenset[str] = field(default=frozenset(), compare=False)
     values: Mapping[str, JSON] = field(default_factory=dict, hash=False)
-    place: str = field(default="", compare=False)
+    place: object = field(default="", compare=False)
 
     @classmethod
     def compile(
@@ -104,7 +105,7 @@ class Query:
         text: str,
         variables: frozenset[str] = frozenset(),
         owner: str = "",
-        place: str = "",
+        place: object = "",
         most: int = MOST_RESULTS,
     ) -> Self:
         """Return the query of an expression in a ``place`` that may read ``variables``, named without ``$``.
@@ -228,17 +229,21 @@ class Query:
     def _failure(self, error: QueryEvaluationError | RecursionError) -> QueryEvaluationError:
         """Return the error with the expression in front, unless the expression speaks for itself."""
         if isinstance(error, RecursionError):
-            return QueryLimitError(self.message("the object is nested too deep"))
+            return self._error(QueryLimitError, "the object is nested too deep")
         if isinstance(error, QueryRaisedError):
-            return QueryRaisedError(f"{self.place}: {error}" if self.place else str(error))
-        return type(error)(self.message(str(error)))
+            message = f"{self.place}: {error}" if self.place else str(error)
+            return QueryRaisedError(message, place=self.place, reason=str(error))
+        return self._error(type(error), str(error))
 
     def unusable(self, reason: str) -> QueryEvaluationError:
         """Return the error of an expression without a usable answer."""
-        return QueryEvaluationError(self.message(reason))
+        return self._error(QueryEvaluationError, reason)
 
     def _unwritable(self, reason: str) -> QueryWriteError:
-        return QueryWriteError(self.message(reason))
+        return self._error(QueryWriteError, reason)
+
+    def _error(self, kind: type[_Error], reason: str) -> _Error:
+        return kind(self.message(reason), place=self.place, reason=reason)
 
     def message(self, reason: str) -> str:
         """Return the message of an error about the expression: its place, its text and the reason."""

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON, grouped
 from karta_interpreter.definitions.karta import FAILING, TRANSITIONAL, AggregateRule, Definition, PathPattern
+from karta_interpreter.definitions.karta.annotations import FieldPlace
 from karta_interpreter.engine.evaluation import Status
 from karta_interpreter.engine.operations.aggregate.member_status import MemberPart, MemberReport
 from karta_interpreter.engine.operations.aggregate.reduce import (
@@ -82,7 +83,8 @@ class Merging:
             return reduce_values(rule, [member.value for member in present])
         except InterpretationError as error:
             field = "".join("[]" if step is None else f".{step}" for step in path)
-            raise InterpretationError(f"definition {self._name}, annotation aggregate, {field}: {error}") from error
+            place = FieldPlace(self._name, "", "aggregate")
+            raise InterpretationError(f"{place}, {field}: {error}", place=place) from error
 
     def _objects(self, path: PathPattern, parts: Sequence[MemberPart]) -> dict[str, JSON]:
         present = _present(parts)
