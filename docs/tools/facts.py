@@ -120,13 +120,20 @@ class Project(_Fields):
     without: str | dict[str, str] = ""
 
 
+class BundledScript(_Fields):
+    """Why the Karta answers otherwise than the script that Karmada bundles. Only the fields, if any, may differ."""
+
+    reason: str
+    fields: Sequence[str] = ()
+
+
 class VersionFacts(_Fields):
     """The facts that may be others in another version of the kind."""
 
     statuses: Mapping[str, str | Sequence[str]] | None = None
     words: Words | None = None
     writers: Writers | None = None
-    bundled_scripts: Mapping[str, str] = {}
+    bundled_scripts: Mapping[str, str | BundledScript] = {}
     without_schema: str = ""
 
 
@@ -178,10 +185,11 @@ def facts_of(gvk: GVK) -> Facts:
     )
 
 
-def bundled_scripts() -> Iterator[tuple[str, str, str]]:
+def bundled_scripts() -> Iterator[tuple[str, str, BundledScript]]:
     """Yield the kind, the operation and the reason of each difference from a script that Karmada bundles."""
     for folder, facts in all_facts().items():
         group, version, kind = folder.parts[-3:]
         for name, each in {version: facts, **facts.versions}.items():
-            for operation, reason in each.bundled_scripts.items():
+            for operation, known in each.bundled_scripts.items():
+                reason = BundledScript(reason=known) if isinstance(known, str) else known
                 yield f"{group}/{name} {kind}", operation, reason

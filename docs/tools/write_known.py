@@ -6,7 +6,8 @@ from typing import Any
 
 import yaml
 
-from docs.tools.facts import FactsError, bundled_scripts
+from docs.tools.facts import BundledScript, FactsError, bundled_scripts
+from karta_interpreter.base.k8s import Object
 from karta_interpreter.cli.catalogue import SUMMARIES
 from karta_interpreter.cli.render import to_json
 from karta_interpreter.definitions.sources.files import load_catalogue
@@ -18,9 +19,9 @@ REASONS = Path(__file__).parents[1] / "bundled-scripts.yaml"
 
 def pages() -> dict[Path, str]:
     """Return the file by its path."""
-    known: dict[str, dict[str, str]] = {}
-    for (kind, operation), reason in sorted(reasons().items()):
-        known.setdefault(kind, {})[operation] = reason
+    known: dict[str, dict[str, Object]] = {}
+    for (kind, operation), reason in sorted(_reasons().items()):
+        known.setdefault(kind, {})[operation] = reason.model_dump(mode="json")
     entries = sorted(load_catalogue().entries, key=lambda entry: entry.definition.gvk)
     return {KNOWN_FILE: to_json(known), SUMMARIES: to_json([summarize(entry) for entry in entries])}
 
@@ -30,7 +31,11 @@ def reasons() -> Mapping[tuple[str, str], str]:
 
     Raises FactsError if there are two.
     """
-    found: dict[tuple[str, str], str] = {}
+    return {pair: known.reason for pair, known in _reasons().items()}
+
+
+def _reasons() -> Mapping[tuple[str, str], BundledScript]:
+    found: dict[tuple[str, str], BundledScript] = {}
     for kind, operation, reason in (*_shared(), *bundled_scripts()):
         if (kind, operation) in found:
             raise FactsError(f"{kind} {operation} has two reasons: one in its facts, and one in {REASONS.name}")
@@ -38,8 +43,9 @@ def reasons() -> Mapping[tuple[str, str], str]:
     return found
 
 
-def _shared() -> Iterator[tuple[str, str, str]]:
+def _shared() -> Iterator[tuple[str, str, BundledScript]]:
     entries: list[dict[str, Any]] = yaml.safe_load(REASONS.read_text(encoding="utf-8"))
     for entry in entries:
         for kind in entry["kinds"]:
-            yield kind, entry["operation"], entry["reason"]
+            known = BundledScript(reason=entry["reason"], fields=entry.get("fields", ()))
+            yield kind, entry["operation"], known

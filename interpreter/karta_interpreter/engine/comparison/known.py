@@ -1,19 +1,17 @@
 """The known reasons why the catalogue's Kartas answer otherwise than Karmada's own scripts."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from karta_interpreter.base.k8s import GVK
+from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.definitions.sources import ORIGIN
 from karta_interpreter.engine.comparison.interpreter import Interpreter
 from karta_interpreter.engine.suites import Difference
 
-_FIELD = re.compile(r"`([\w.]+)`")
-_COUNTS: Final = {"replica", "requires"}
+_TEMPLATES: Final = {"revised", "retained"}
 KNOWN_FILE = Path(__file__).with_name("known.json")
 """Written from the facts of the kinds and docs/bundled-scripts.yaml by `make generate`."""
 
@@ -33,17 +31,16 @@ def reason_of(
 def known_reason(gvk: GVK, operation: str, changed: Iterable[Difference]) -> str:
     """Return why the catalogue's Karta answers otherwise than Karmada's own script for a kind, "" if it is not known.
 
-    In a template, revised or retained, only fields that the reason names in backticks may differ. If it names a count
-    or requirements, only that.
+    Only the fields of a reason may differ. Without fields, everything may but a template, revised or retained.
     """
-    reason = _known_reasons().get(f"{gvk.api_version} {gvk.kind}", {}).get(operation, "")
-    fields = {name.rpartition(".")[2] for name in _FIELD.findall(reason)}
-    results = {"revised", "retained"}
-    if not fields.isdisjoint(_COUNTS):
-        results |= _COUNTS
+    known = _known_reasons().get(f"{gvk.api_version} {gvk.kind}", {}).get(operation)
+    if known is None:
+        return ""
+    fields = frozenset[str](known["fields"])
     for path, *_ in changed:
-        if path and path[0] in results and fields.isdisjoint(path):
+        if path and (fields or path[0] in _TEMPLATES) and fields.isdisjoint(path):
             return ""
+    reason: str = known["reason"]
     return reason
 
 
@@ -53,6 +50,6 @@ def _is_by_script(interpreter: Interpreter, operation: str) -> bool:
 
 
 @cache
-def _known_reasons() -> Mapping[str, Mapping[str, str]]:
+def _known_reasons() -> Mapping[str, Mapping[str, Object]]:
     reasons: dict[str, Any] = json.loads(KNOWN_FILE.read_text(encoding="utf-8"))
     return reasons
