@@ -441,6 +441,23 @@ def test_rows_beyond_the_bound_are_counted(run: Run, tmp_path: Path, monkeypatch
     assert "are kept to be shown" in result.stderr
 
 
+@pytest.mark.parametrize("place", ["webhooks", "rules", "operations", "clientConfig"])
+def test_webhook_of_another_shape_is_one_line(run: Run, tmp_path: Path, place: str) -> None:
+    server = _control_plane()
+    webhook = _webhook("odd", "Retain")
+    owner = {"webhooks": webhook, "operations": webhook["webhooks"][0]["rules"][0]}.get(place, webhook["webhooks"][0])
+    owner[place] = "odd"
+    server.collections[_WEBHOOKS] = [webhook]
+    result = _diff(run, server, tmp_path)
+
+    assert result.exit_code == 1
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: ResourceInterpreterWebhookConfiguration odd: webhooks")
+    assert line.endswith(
+        f"{place}: Expected `{'object' if place == 'clientConfig' else 'array'}`, got `str`; correct it"
+    )
+
+
 def test_it_only_reads_what_its_roles_allow(run: Run, tmp_path: Path) -> None:
     server = _control_plane()
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "team", "uid": "s"}}

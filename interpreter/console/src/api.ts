@@ -61,13 +61,12 @@ export interface Answer {
   printed?: string[];
 }
 
+/** An instance of a component. `requirements` are there if the object describes its pods. */
 export interface Instance {
-  id: string;
-  hasPods: boolean;
+  instanceKey?: string;
   replicas: number;
-  requests: Record<string, string>;
-  minimum?: number | null;
-  maximum?: number | null;
+  scale?: { minReplicas?: number; maxReplicas?: number };
+  requirements?: { resourceRequest?: Record<string, string> };
 }
 
 /** Pods that are placed together or not at all. `minimum` is there if it is known without pods. */
@@ -80,10 +79,10 @@ export interface Group {
 
 export interface Component {
   name: string;
-  kind: string;
-  hasPods: boolean;
+  kind?: { kind: string };
+  hasPodDefinition: boolean;
   instances: Instance[];
-  children: Component[];
+  children?: Component[];
 }
 
 /** What the Karta makes of a case of the suite. */

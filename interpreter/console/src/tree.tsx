@@ -51,37 +51,38 @@ interface Shown {
 
 function Node({ component, ...shown }: { component: Component } & Shown) {
   const [only, ...others] = component.instances;
-  const single = only && !others.length && !only.id ? only : null;
+  const single = only && !others.length && !only.instanceKey ? only : null;
+  const children = component.children ?? [];
   const facts = shown.facts.filter((fact) => fact.component === component.name);
   return (
     <li>
       <Box
         name={component.name}
-        kind={component.kind}
-        hasPods={component.hasPods}
+        kind={component.kind?.kind ?? ""}
+        hasPods={component.hasPodDefinition}
         instance={single}
         isEmpty={!component.instances.length}
         own={facts}
         shown={shown}
       />
-      {(!single && component.instances.length) || component.children.length ? (
+      {(!single && component.instances.length) || children.length ? (
         <ul>
           {single
             ? null
             : component.instances.map((each) => (
                 <li>
                   <Box
-                    name={each.id}
+                    name={each.instanceKey ?? ""}
                     kind=""
-                    hasPods={component.hasPods}
+                    hasPods={component.hasPodDefinition}
                     instance={each}
                     isEmpty={false}
-                    own={facts.filter((fact) => fact.instance === each.id)}
+                    own={facts.filter((fact) => fact.instance === (each.instanceKey ?? ""))}
                     shown={shown}
                   />
                 </li>
               ))}
-          {component.children.map((child) => (
+          {children.map((child) => (
             <Node component={child} {...shown} />
           ))}
         </ul>
@@ -100,6 +101,7 @@ function Box(props: {
   shown: Shown;
 }) {
   const { name, kind, hasPods, instance, isEmpty, own, shown } = props;
+  const requests = Object.entries(instance?.requirements?.resourceRequest ?? {});
   return (
     <button
       type="button"
@@ -114,9 +116,9 @@ function Box(props: {
       {kind && kind.toLowerCase() !== name.toLowerCase() ? <span class="quiet">{kind}</span> : null}
       {hasPods && instance ? <span class="chip strong">{counted(instance)}</span> : null}
       {isEmpty ? <span class="chip">none</span> : null}
-      {instance && Object.keys(instance.requests).length ? (
+      {requests.length ? (
         <span class="quiet requests">
-          {Object.entries(instance.requests)
+          {requests
             .map(([resource, amount]) => `${resource} ${amount}`)
             .join(" · ")}
         </span>
@@ -125,8 +127,9 @@ function Box(props: {
   );
 }
 
-function counted({ hasPods, replicas, minimum, maximum }: Instance): string {
-  if (!hasPods) return "none";
+function counted({ replicas, scale, requirements }: Instance): string {
+  if (!requirements) return "none";
+  const { minReplicas: minimum, maxReplicas: maximum } = scale ?? {};
   const number = `${replicas} pod${replicas === 1 ? "" : "s"}`;
   // The default of operators for no bound, as `tree` leaves it out.
   const high = maximum === MOST_REPLICAS ? null : (maximum ?? null);

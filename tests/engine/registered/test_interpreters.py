@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.registered.interpreters import (
@@ -64,6 +65,43 @@ def test_webhook_client_is_read(client: Any, expected: Client) -> None:
 @rows("strange", [{}, {"webhooks": None}, {"webhooks": []}])
 def test_configuration_may_have_no_webhooks(strange: Any) -> None:
     assert read_webhooks({"metadata": {"name": "a"}, **strange}) == ()
+
+
+@rows(
+    ("webhooks", "message"),
+    [
+        pytest.param("x", "webhooks: Expected `array`, got `str`", id="webhooks of text"),
+        pytest.param(["x"], "webhooks[0]: Expected `object`, got `str`", id="a webhook of text"),
+        pytest.param([{"name": 7}], "webhooks[0].name: Expected `str`, got `int`", id="a number as the name"),
+        pytest.param([{"rules": {}}], "webhooks[0].rules: Expected `array`, got `object`", id="no list of rules"),
+        pytest.param([{"rules": [{"kinds": "Job"}]}], "webhooks[0].rules[0].kinds: Expected `array`, got `str`",
+            id="kinds of text"),
+        pytest.param([{"rules": [{"kinds": [["Job"]]}]}], "webhooks[0].rules[0].kinds[0]: Expected `str`",
+            id="a kind that is a list"),
+        pytest.param([{"clientConfig": {"service": []}}], "webhooks[0].clientConfig.service: Expected `object",
+            id="a Service that is a list"),
+        pytest.param([{"timeoutSeconds": "3"}], "webhooks[0].timeoutSeconds: Expected `int | null`, got `str`",
+            id="a timeout of text"),
+    ],
+)  # fmt: skip
+def test_field_of_another_type_is_named(webhooks: Any, message: str) -> None:
+    with pytest.raises(ClusterError) as caught:
+        read_webhooks({"metadata": {"name": "a"}, "webhooks": webhooks})
+
+    assert str(caught.value).startswith(f"ResourceInterpreterWebhookConfiguration a: {message}")
+
+
+def test_null_is_absent() -> None:
+    entry = {
+        "name": "hook",
+        "clientConfig": None,
+        "rules": [{"kinds": None, "operations": ["*"]}],
+        "timeoutSeconds": None,
+    }
+
+    (webhook,) = read_webhooks({"metadata": {"name": "a"}, "webhooks": [entry]})
+
+    assert (webhook.client, webhook.rules, webhook.timeout) == (Client(), (Rule(operations=ANY),), None)
 
 
 def test_karmada_goes_through_them_in_the_order_of_their_full_names() -> None:

@@ -165,6 +165,7 @@ def test_json_has_the_names_of_karta_and_nothing_that_is_not_there(make: Make) -
                             "extractedInstance": {
                                 "podTemplateSpec": {"metadata": {"labels": {"wind": "yes"}}, "spec": {}}
                             },
+                            "requirements": {},
                             "selector": {"matchLabels": {"part": "section", "section": "flutes"}},
                             "currentReplicas": 1,
                             "readyReplicas": 0,

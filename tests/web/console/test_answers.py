@@ -342,10 +342,9 @@ def test_tree_has_counts_and_no_pod_templates() -> None:
         "replicas": 3,
         "root": {
             "name": "crawler",
-            "kind": "Crawler",
-            "hasPods": True,
-            "instances": [{"id": "", "hasPods": True, "replicas": 3, "requests": {}, "minimum": None, "maximum": None}],
-            "children": [],
+            "kind": {"group": "example.io", "version": "v1", "kind": "Crawler"},
+            "hasPodDefinition": True,
+            "instances": [{"replicas": 3, "scale": {"replicas": 3}, "requirements": {}}],
         },
         "groups": [],
     }

@@ -1,6 +1,7 @@
 """What answers for a kind, and the outcome of a call to it."""
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -30,7 +31,7 @@ class Interpreter(Struct, frozen=True):
     """
 
     entry: ServedDefinition
-    broken: Mapping[str, Finding]
+    broken: Mapping[str, Finding] = MappingProxyType({})
     files_are_right: bool = True
 
     def is_asked(self, operation: str) -> bool:

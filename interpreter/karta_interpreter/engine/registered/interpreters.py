@@ -6,11 +6,12 @@ before webhooks. Of the webhooks, Karmada asks the first one in the order of the
 
 from collections.abc import Iterable
 from itertools import product
-from typing import Final, Self
+from typing import Any, Final, Self, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct, ValidationError, convert, field
 
-from karta_interpreter.base.k8s import GVK, Object, edit
+from karta_interpreter.base.errors import ClusterError
+from karta_interpreter.base.k8s import GVK, JSON, Object, edit
 from karta_interpreter.engine.operations import Operation, natively_answered
 from karta_interpreter.languages.lua.customization import CUSTOMIZATIONS, target_of
 from karta_interpreter.languages.lua.reading import read_scripts, without_linting
@@ -19,16 +20,16 @@ ANY = "*"
 HTTPS = 443
 NOBODY: Final = "nobody"
 KARMADA: Final = "Karmada"
-_RULE_FIELDS = ("apiGroups", "apiVersions", "kinds", "operations")
+_Read = TypeVar("_Read")
 
 
-class Rule(Struct, frozen=True):
+class Rule(Struct, frozen=True, rename={"groups": "apiGroups", "versions": "apiVersions"}):
     """Operations of kinds. Each list may be just ``*``."""
 
-    groups: tuple[str, ...]
-    versions: tuple[str, ...]
-    kinds: tuple[str, ...]
-    operations: tuple[str, ...]
+    groups: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
 
     def matches(self, gvk: GVK, operation: Operation) -> bool:
         """Return whether Karmada sends this to the webhook."""
@@ -45,9 +46,9 @@ class Rule(Struct, frozen=True):
 class Service(Struct, frozen=True):
     """A Service of the cluster that Karmada runs in."""
 
-    namespace: str
-    name: str
-    port: int = 443
+    namespace: str = ""
+    name: str = ""
+    port: int = HTTPS
     path: str = ""
 
     @property
@@ -56,7 +57,7 @@ class Service(Struct, frozen=True):
         return f"{self.name}.{self.namespace}.svc"
 
 
-class Client(Struct, frozen=True):
+class Client(Struct, frozen=True, rename={"ca_bundle": "caBundle"}):
     """The URL or the Service of a webhook, and the PEM certificates to trust in base64.
 
     ``ca_bundle`` is None if the registration could not be read.
@@ -67,25 +68,18 @@ class Client(Struct, frozen=True):
     ca_bundle: str | None = ""
 
     @classmethod
-    def of(cls, config: Object) -> Self:
-        """Read the ``clientConfig`` of a webhook from an API server. Absent fields are empty here."""
-        reference = config.get("service")
-        service = reference and Service(
-            reference.get("namespace", ""),
-            reference.get("name", ""),
-            reference.get("port") or HTTPS,
-            reference.get("path") or "",
-        )
-        return cls(config.get("url") or "", service, config.get("caBundle") or "")
+    def of(cls, config: JSON) -> Self:
+        """Read the ``clientConfig`` of a webhook. Raises ClusterError for a field of another type."""
+        return _read(config, cls, "clientConfig")
 
 
-class RegisteredWebhook(Struct, frozen=True):
+class RegisteredWebhook(Struct, frozen=True, rename={"client": "clientConfig", "timeout": "timeoutSeconds"}):
     """One webhook of a configuration. ``timeout`` is in seconds, None if it is not set."""
 
     configuration: str
-    name: str
-    client: Client
-    rules: tuple[Rule, ...]
+    name: str = ""
+    client: Client = Client()
+    rules: tuple[Rule, ...] = ()
     timeout: int | None = None
 
     @property
@@ -99,17 +93,34 @@ class RegisteredWebhook(Struct, frozen=True):
 
 
 def read_webhooks(configuration: Object) -> tuple[RegisteredWebhook, ...]:
-    """Return the webhooks of a configuration from an API server. Absent fields are empty here."""
-    return tuple(
-        RegisteredWebhook(
-            configuration["metadata"]["name"],
-            entry.get("name", ""),
-            Client.of(entry.get("clientConfig") or {}),
-            tuple(Rule(*(tuple(rule.get(field) or ()) for field in _RULE_FIELDS)) for rule in entry.get("rules") or ()),
-            entry.get("timeoutSeconds"),
-        )
-        for entry in configuration.get("webhooks") or ()
-    )
+    """Return the webhooks of a configuration from an API server. Absent fields are empty here.
+
+    Raises ClusterError for a field of another type than Karmada gives it.
+    """
+    name = str(edit.get(configuration, ("metadata", "name")))
+    place = f"ResourceInterpreterWebhookConfiguration {name}: webhooks"
+    entries = _read(configuration.get("webhooks") or (), tuple[dict[str, Any], ...], place)
+    webhooks = list[RegisteredWebhook]()
+    for number, entry in enumerate(entries):
+        webhooks.append(_read({**entry, "configuration": name}, RegisteredWebhook, f"{place}[{number}]"))
+    return tuple(webhooks)
+
+
+def _read(value: JSON, type_: type[_Read], place: str) -> _Read:
+    try:
+        return convert(_without_nulls(value), type_)
+    except ValidationError as error:
+        problem, _, path = str(error).partition(" - at `$")
+        raise ClusterError(f"{place}{path.removesuffix('`')}: {problem}; correct it") from error
+
+
+def _without_nulls(value: JSON) -> JSON:
+    """Return a value without fields that are null, as Go writes absent ones."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(nested) for key, nested in value.items() if nested is not None}
+    if isinstance(value, list | tuple):
+        return [_without_nulls(element) for element in value]
+    return value
 
 
 def in_order(webhooks: Iterable[RegisteredWebhook]) -> list[RegisteredWebhook]:

@@ -106,11 +106,14 @@ class InstanceNode:
         """How many pods it should have, has, and has ready. Pods that have ended or are being deleted do not count."""
         return _counted(self.instance.replicas, self.pods)
 
-    def to_json(self) -> Wire:
-        """Return its key (unless it is the only instance), its counts, and everything that the definition extracts."""
+    def to_json(self, *, extracted: bool = True) -> Wire:
+        """Return its key (unless it is the only instance), its counts, and what its pods need, if it has some.
+
+        With ``extracted`` also everything that the definition extracts.
+        """
         instance, scale, pieces = self.instance, self.instance.scale, self.instance.fragmented_pod_spec
         fragments = {} if pieces is None else {name: getattr(pieces, piece) for name, piece in PIECES.items()}
-        extracted = _known(
+        parts = _known(
             podTemplateSpec=instance.pod_template,
             podSpec=instance.pod_spec,
             metadata=instance.pod_metadata,
@@ -120,8 +123,8 @@ class InstanceNode:
             instanceKey=instance.id or None,
             replicas=instance.replicas,
             scale=scale and _known(replicas=scale.replicas, minReplicas=scale.minimum, maxReplicas=scale.maximum),
-            extractedInstance=extracted or None,
-            requirements=None if self.requirements is None else self.requirements.to_json(),
+            extractedInstance=parts if parts and extracted else None,
+            requirements=None if self.requirements is None else self.requirements.to_json() or {},
             selector=self.selector,
             **(self._known_pods() if self.has_known_pods else {}),
         )
@@ -154,15 +157,15 @@ class ComponentNode:
     children: "tuple[ComponentNode, ...]" = ()
     selector: Object | None = None
 
-    def to_json(self) -> Wire:
+    def to_json(self, *, extracted: bool = True) -> Wire:
         """Return its kind (unless it is a logical component), its instances and its children."""
         return _known(
             name=self.name,
             kind=self.kind and {"group": self.kind.group, "version": self.kind.version, "kind": self.kind.kind},
             hasPodDefinition=self.has_pods,
             selector=self.selector,
-            instances=[instance.to_json() for instance in self.instances],
-            children=[child.to_json() for child in self.children] or None,
+            instances=[instance.to_json(extracted=extracted) for instance in self.instances],
+            children=[child.to_json(extracted=extracted) for child in self.children] or None,
         )
 
 

@@ -16,6 +16,8 @@ from karta_interpreter.base.positions import SourcePosition
 from karta_interpreter.definitions.karta import Definition, Known, is_kind_of_definitions
 from karta_interpreter.definitions.karta.loading import Loaded, load_placed
 from karta_interpreter.definitions.sources import ServedDefinition, SourceDefinitions, combine
+from karta_interpreter.engine.comparison.cases import case_about
+from karta_interpreter.engine.comparison.interpreter import Interpreter
 from karta_interpreter.engine.explain import OBSERVED, Explanation, Fact, explain, path_of
 from karta_interpreter.engine.operations import (
     CHANGED,
@@ -28,8 +30,8 @@ from karta_interpreter.engine.operations import (
     StatusItem,
     interpret,
 )
-from karta_interpreter.engine.suites import case_of, run, without_server_fields
-from karta_interpreter.engine.workload import ComponentNode, Karta, Workload, WorkloadTree
+from karta_interpreter.engine.suites import run
+from karta_interpreter.engine.workload import Karta, Workload, WorkloadTree
 from karta_interpreter.web.console.texts import (
     EDITORS,
     Marker,
@@ -55,6 +57,7 @@ ORDER: Final = (
     Operation.INTERPRET_STATUS,
 )
 _NOT_RUN: Final = "not run: the Karta is for another kind, or the object is in a file, which only `test` reads"
+_ORIGIN: Final = "this text"
 _KARTAS: Final = 4  # texts kept compiled in a child process: the one that is edited, and some to go back to
 _Read = TypeVar("_Read")
 
@@ -121,7 +124,7 @@ def answer(question: PageQuestion) -> dict[str, JSON]:
     for loaded, _ in kartas:
         findings += loaded.findings
         if loaded.definition:
-            usable.append(ServedDefinition(loaded.definition, "this text", loaded.line))
+            usable.append(ServedDefinition(loaded.definition, _ORIGIN, loaded.line))
         if loaded.gvk:
             gvks.append(loaded.gvk)
     findings += combine([SourceDefinitions(tuple(usable))]).findings
@@ -280,16 +283,8 @@ class _Answers:
 
     def _case(self, operation: Operation) -> str:
         call = self._inputs.call(operation, self._object, self._replicas)
-        member = call.observed and without_server_fields(call.observed)
-        call = msgspec.structs.replace(call, object=without_server_fields(call.object), observed=member)
-        references = [without_server_fields(reference) for reference in self._inputs.references]
-        reader, output = Known.of(references), dict[str, JSON]()
-        try:
-            output |= interpret(self._definition, call, self._options, reader=reader, on_print=lambda _: None)
-        except InterpretationError as error:
-            output["error"] = str(error)
-        title = edit.get(self._object.value, ("metadata", "name")) or "without a name"
-        return to_authored_yaml(case_of(str(title), call, output, references))
+        interpreter = Interpreter(ServedDefinition(self._definition, _ORIGIN))
+        return to_authored_yaml(case_about(interpreter, call, self._inputs.references, self._options))
 
     @staticmethod
     def _changes(operation: Operation, before: JSON, results: Mapping[str, JSON]) -> Object:
@@ -355,29 +350,6 @@ def _tree(definition: Definition, obj: Object, references: Sequence[Object]) -> 
     return {
         "status": list(map(str, tree.status.matched)),
         "replicas": tree.replicas,
-        "root": _component(tree.root),
+        "root": tree.root.to_json(extracted=False),
         "groups": [group.to_json() for group in tree.groups],
-    }
-
-
-def _component(node: ComponentNode) -> Object:
-    instances = list[Object]()
-    for own in node.instances:
-        scale = own.instance.scale
-        limits = {"minimum": scale.minimum, "maximum": scale.maximum} if scale else {}
-        instances.append(
-            {
-                "id": own.instance.id,
-                "hasPods": own.instance.has_pods,
-                "replicas": own.instance.replicas,
-                "requests": own.requests,
-                **limits,
-            }
-        )
-    return {
-        "name": node.name,
-        "kind": node.kind.kind if node.kind else "",
-        "hasPods": node.has_pods,
-        "instances": instances,
-        "children": list(map(_component, node.children)),
     }
