@@ -125,7 +125,7 @@ async def _server() -> tuple[Callable[[bytes], None], Calls, _Sink]:
     settings = Settings(
         header_timeout=60.0, exchange_timeout=60.0, webhook_timeout=30, body_limit=2**20, connection_age=0
     )
-    calls = Calls(store, Options(), clock=float)
+    calls = Calls(store, Options(), clock=float, rehearses=False)
     calls.observers = [observer.see for observer in (CallLog(), metrics)]
     connection = Connections(Application(calls, Readiness(store), metrics, settings), settings)()
     connection.connection_made(sink)

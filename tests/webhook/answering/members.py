@@ -32,7 +32,7 @@ class Member:
         self._object = managed_fields.Member({"metadata": {}})
         self._object.write(self._with_own_annotations(), KARMADA, self.now)
         self.found = Fights(lambda: self.now, lambda: self.now, lambda: 0.0)
-        self.calls = Calls(store, Options(), **others)
+        self.calls = Calls(store, Options(), rehearses=False, **others)
         self.calls.observers = (self.found.see,)
         self.found.limited = self.calls.interruption.limited
         self.asked = 0

@@ -299,7 +299,7 @@ async def test_fight_is_seen_in_every_lane(kind: str, overrides: str, line: str,
     made.load()
     clock = [0.0]
     found = Fights(lambda: clock[0], lambda: clock[0])
-    calls = Calls(made, Options())
+    calls = Calls(made, Options(), rehearses=False)
     calls.observers = (found.see,)
     annotations = {"work.karmada.io/name": "w", "work.karmada.io/namespace": "karmada-es-member1"}
     own: Thing = {"name": "a", "namespace": "b", "annotations": annotations}

@@ -66,7 +66,7 @@ async def test_observers_go_on_after_every_hostile_body(store: Store, tmp_path: 
     recorder = Recorder(tmp_path, 2**30, DEFAULT_OPTIONS, outcomes.append)
     recorder.start()
     seen: list[Answer] = []
-    calls = Calls(store, DEFAULT_OPTIONS)
+    calls = Calls(store, DEFAULT_OPTIONS, rehearses=False)
     calls.observers = [CallLog().see, metrics.see, metrics.fights.see, resources.see, recorder.see]
     calls.observers.append(lambda _, answer: seen.append(answer))
     bodies = [body for change in HOSTILE.values() for body in _bodies(change)]

@@ -103,7 +103,7 @@ def bodies(sequence: Sequence[Step]) -> Iterator[bytes]:
 
 
 def both(store: Store) -> tuple[Calls, Calls]:
-    fast, whole = (make(store, DEFAULT_OPTIONS) for make in (Calls, PlainCalls))
+    fast, whole = (make(store, DEFAULT_OPTIONS, rehearses=False) for make in (Calls, PlainCalls))
     return fast, whole
 
 

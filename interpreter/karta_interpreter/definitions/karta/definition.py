@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 
 from karta_interpreter.base.errors import QueryAbsentError
 from karta_interpreter.base.findings import Finding
-from karta_interpreter.base.k8s import GVK, JSON, Object, count_values
+from karta_interpreter.base.k8s import GVK, JSON, Object, count_values, grouped
 from karta_interpreter.definitions.karta.identity import gvk_of
 from karta_interpreter.definitions.karta.status_rules import StatusRules
 from karta_interpreter.languages.jq import (
@@ -27,6 +27,7 @@ from karta_interpreter.languages.jq import (
     field_of,
     is_computed,
     parts_of,
+    queries_in,
     render,
     syntax as ast,
     variables_in,
@@ -265,6 +266,13 @@ class Definition:
         """
         is_like = self.steps != other.steps and _EXPRESSIONS(self) == _EXPRESSIONS(other)
         return replace(self, steps=other.steps) if is_like else self
+
+    def prepare_like(self, earlier: Self) -> None:
+        """Compile the expressions that are compiled in an earlier version of the definition, in the same places."""
+        known = grouped((query.place, query) for query in queries_in(_EXPRESSIONS(earlier)))
+        for query in queries_in(_EXPRESSIONS(self)):
+            for other in known.get(query.place, ()):
+                query.prepare_like(other)
 
     def bound(self, values: Mapping[str, Any]) -> Self:
         """Return a copy with values for its references, by their names, and without references to look up.

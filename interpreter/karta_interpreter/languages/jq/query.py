@@ -29,6 +29,7 @@ from karta_interpreter.languages.jq.syntax.printer import render
 from karta_interpreter.languages.jq.syntax.traversal import parts_of, variables_in
 
 _LONGEST_QUOTE: Final = 80
+_SEQUENCES: Final = (tuple, list)  # a union of types takes as long to make as an item takes to visit
 _Error = TypeVar("_Error", QueryEvaluationError, QueryWriteError, QueryLimitError)
 
 
@@ -138,6 +139,12 @@ class Query:
         """
         bindings = {name: values[name] for name in sorted(self.variables) if name in values}
         return replace(self, values=bindings) if self.variables else self
+
+    def prepare_like(self, other: "Query") -> None:
+        """Compile what is compiled of another expression."""
+        for name in ("outputs", "trace", "is_complete"):
+            if name in vars(other._program):  # noqa: SLF001 - of the same class
+                getattr(self._program, name)
 
     @property
     def is_plain(self) -> bool:
@@ -265,10 +272,10 @@ def queries_in(part: object) -> Iterator[Query]:
 
 def records_in(part: object) -> Iterator[object]:
     """Yield the records in a value made of tuples, lists, structs and dataclasses, each before its own parts."""
-    if isinstance(part, tuple | list):
+    if isinstance(part, _SEQUENCES):
         for item in part:
             yield from records_in(item)
-    elif names := field_names(part):
+    elif type(part) is not str and (names := field_names(part)):  # most are texts
         yield part
         for name in names:
             yield from records_in(getattr(part, name))

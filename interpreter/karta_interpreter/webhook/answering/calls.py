@@ -1,7 +1,10 @@
 """A call from the bytes of its request to the bytes of its answer."""
 
 import time
+from asyncio import Future, get_running_loop, shield, timeout
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from math import inf
 from typing import Any, Final, TypeAlias
@@ -11,7 +14,7 @@ from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.sandbox import close_pools
 from karta_interpreter.definitions.karta import LargeLookUpError
 from karta_interpreter.definitions.sources import Snapshot, Store
-from karta_interpreter.engine.operations import Options
+from karta_interpreter.engine.operations import Options, own_answer
 from karta_interpreter.webhook.answering.child_lane import ChildLane
 from karta_interpreter.webhook.answering.child_program import TOO_DEEP
 from karta_interpreter.webhook.answering.lanes import (
@@ -32,13 +35,24 @@ from karta_interpreter.webhook.answering.pending_call import (
 )
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.memory import collect_garbage
-from karta_interpreter.webhook.wire import FastDecoder, Request, count_types, decode, encode_failure
+from karta_interpreter.webhook.wire import (
+    FastDecoder,
+    NewQuestion,
+    Question,
+    Request,
+    count_types,
+    decode,
+    encode_failure,
+)
 
 _MOST_LEFT: Final = 500
 """New types of readers after which a snapshot has the garbage collector look for those of replaced definitions: before
 `release_memory` excludes them from collections. They take 2 MB, and 6 ms to free."""
 _MOST_DEFINITIONS: Final = 1_250
 """More new definitions could take the collector longer than others may wait."""
+
+_PREPARING: Final = 2.0
+"""Seconds after which a new snapshot waits no more for what was asked about the one before to be compiled."""
 
 Awaited: TypeAlias = Callable[[float], Coroutine[Any, Any, bytes]]
 """Answers a request that was read, within some seconds."""
@@ -48,6 +62,7 @@ class Calls:
     """Answers calls from the snapshot of the moment, and reviews of Kartas.
 
     It reads a body, chooses the lane that answers (`Lanes.choose`), awaits the answer, and shows both to observers.
+    A call that has to compile first waits for a thread to do so, unless nothing ``rehearses``.
     While `interruption` runs, the event loop gives up an answer that takes long, and a child process gives it.
     """
 
@@ -58,6 +73,7 @@ class Calls:
         load: Load | None = None,
         *,
         decoder: type[FastDecoder] = FastDecoder,
+        rehearses: bool = True,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.load = load or Load()
@@ -69,8 +85,13 @@ class Calls:
         self._lanes = Lanes(self._children, ScriptLane(options))
         self._decoder, self._clock = decoder(store.snapshot.find), clock
         self._known_types = count_types()
+        self._rehearses = rehearses
+        self._thread = ThreadPoolExecutor(1, "compiles")
+        self._rehearsals: dict[tuple[bytes, bytes], Future[Question | None]] = {}
+        self._prepared: list[tuple[NewQuestion, Question | None]] = []
         self._begin_snapshot(store.snapshot)
         store.subscribe(self._begin_snapshot)
+        store.prepare = self._prepare
 
     async def answer(self, body: bytes, seconds: float) -> bytes:
         """Return the body that answers a request within that time, or reports an error.
@@ -92,10 +113,16 @@ class Calls:
             async with self._children.reading(body, seconds) as lane:
                 return await self._await(self._call(started, body, lane.request), lane, seconds)
 
-    def answer_soon(self, body: bytes) -> bytes | Awaited | None:
-        """Return the answer, or how to await it. Return None for a large body, because its uid is not known yet."""
-        started = self._clock()
-        decoded = self._decoder.read(body)
+    def answer_soon(self, body: bytes, waited: float = 0.0) -> bytes | Awaited | None:
+        """Return the answer, or how to await it. Return None for a large body, because its uid is not known yet.
+
+        The call has ``waited`` so many seconds for a rehearsal.
+        """
+        started = self._clock() - waited
+        try:
+            decoded = self._decoder.read(body, learns=not self._rehearses)
+        except NewQuestion as new:
+            return partial(self._answer_new, new, body, started)
         if decoded is not None:
             request, definition, text = decoded.request, decoded.definition, decoded.text
             is_projected, reader = not decoded.by_script, self._store.reader
@@ -115,6 +142,48 @@ class Calls:
             return answer
         return partial(self._await, call, lane or self._lanes.child)
 
+    async def _answer_new(self, new: NewQuestion, body: bytes, started: float, seconds: float) -> bytes:
+        """Return the answer to the first call of its kind. A thread compiles what that takes, once for all who ask."""
+        if new.key not in self._rehearsals:
+            self._rehearsals[new.key] = get_running_loop().run_in_executor(self._thread, self._rehearse, new, body)
+            self._rehearsals[new.key].add_done_callback(lambda _: self._rehearsals.pop(new.key))
+        try:
+            async with timeout(seconds):
+                lesson = await shield(self._rehearsals[new.key])
+        except TimeoutError:
+            call = self._call(started, body, decode(body))
+            failure = InterpretationError(call.too_slow(seconds), code=504)
+            return self._observed(call, self._failure(call, failure))
+        self._decoder.learn(new, lesson)
+        waited = self._clock() - started
+        answer = self.answer_soon(body, waited)
+        if isinstance(answer, bytes):
+            return answer
+        return await answer(seconds) if answer else await self.answer(body, seconds - waited)
+
+    def _rehearse(self, new: NewQuestion, body: bytes) -> Question | None:
+        """Compile in a thread what the answer to a call takes. Return how such calls are read."""
+        if is_large_body(body):  # for a child process
+            return new.question()
+        with suppress(Exception):  # the call meets the same error again, and answers it
+            call = PendingCall(0.0, body, decode(body), new.definition)
+            if self._lanes.choose(call, body, is_slow=False) is None:
+                definition, asked = call.definition_and_call()
+                # Nothing is looked up in a thread. An object that is not there is null.
+                names = [reference.name for reference in definition.references]
+                own_answer(definition.bound(dict.fromkeys(names)) if names else definition, asked, self._options)
+        return new.question()
+
+    def _prepare(self, snapshot: Snapshot) -> None:
+        """Compile for a snapshot, in any thread and before it is in use, what has been asked about the one in use."""
+        until = time.monotonic() + _PREPARING
+        for asked, new in self._decoder.asked_anew(snapshot.find):
+            if time.monotonic() > until:
+                break
+            self._prepared.append((new, new.question()))
+            if not new.definition.needs_child:
+                new.definition.prepare_like(asked.definition)
+
     async def review(self, body: bytes, seconds: float, existing_kinds: Mapping[GVK, str]) -> bytes:
         """Return the answer to a review of a Karta, see `ChildLane.review`."""
         with self.load.work():
@@ -122,11 +191,14 @@ class Calls:
 
     def close(self) -> None:
         """End the processes. Calls without an answer are dropped."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
         close_pools()
 
     def _begin_snapshot(self, snapshot: Snapshot) -> None:
         # These remember definitions, which are freed once they are replaced.
         self._decoder.use(snapshot.find)
+        while self._prepared:
+            self._decoder.learn(*self._prepared.pop())
         self._children.packed.clear()
         self._slow_calls = SlowCalls()
         if len(snapshot.entries) <= _MOST_DEFINITIONS and count_types() >= self._known_types + _MOST_LEFT:

@@ -8,7 +8,7 @@ answered with its uid, if need be with ``successful: false`` and the reason (`en
 shows to users.
 """
 
-from karta_interpreter.webhook.wire.fast_decoder import FastDecoder, count_types
+from karta_interpreter.webhook.wire.fast_decoder import FastDecoder, NewQuestion, Question, count_types
 from karta_interpreter.webhook.wire.request import Request, decode, request_of
 from karta_interpreter.webhook.wire.response import (
     encode_failure,
@@ -18,6 +18,8 @@ from karta_interpreter.webhook.wire.response import (
 
 __all__ = [
     "FastDecoder",
+    "NewQuestion",
+    "Question",
     "Request",
     "count_types",
     "decode",

@@ -4,7 +4,7 @@ So its question is known before its object is read, and only the parts of the ob
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final, Self
 
 import msgspec
@@ -59,7 +59,7 @@ class FastDecoded(msgspec.Struct, frozen=True):
     by_script: bool = False
 
 
-class _Question(msgspec.Struct, frozen=True):
+class Question(msgspec.Struct, frozen=True):
     """The operation and kind that a head names, the identity of its object, and how the rest is read."""
 
     definition: Definition
@@ -114,12 +114,29 @@ def _text_reader(text: bytes) -> tuple[tuple[JSON, ...], bytes]:
     return ({"kind": identity.kind, "apiVersion": identity.api_version}, orjson.Fragment(raw)), raw
 
 
+class NewQuestion(Exception):  # noqa: N818 - nothing is wrong
+    """The first request for a definition and an operation: what is read of its objects takes long to find out."""
+
+    def __init__(self, key: tuple[bytes, bytes], definition: Definition, operation: Operation) -> None:
+        super().__init__()
+        self.key, self.definition, self.operation = key, definition, operation
+
+    def question(self) -> Question | None:
+        """Return how such requests are read, None if they cannot be read in parts. Any thread may find it out."""
+        definition, operation = self.definition, self.operation
+        projection = projection_of(definition, operation)
+        by_script = not SLOTS[operation].more and has_scripts_alone(definition, operation)
+        has_room = count_types() < MOST_TYPES
+        return Question.of(definition, operation, projection) if has_room and (projection or by_script) else None
+
+
 class FastDecoder:
     """Reads requests for the definitions that ``find`` finds."""
 
     def __init__(self, find: Callable[[GVK], Definition | None]) -> None:
         self._find = find
-        self._questions: dict[tuple[bytes, bytes], _Question | None] = {}
+        self._questions: dict[tuple[bytes, bytes], Question | None] = {}
+        self._asked: dict[tuple[bytes, bytes], NewQuestion] = {}
 
     def use(self, find: Callable[[GVK], Definition | None]) -> None:
         """Read requests for the definitions that ``find`` finds. What was learned about those that stay is kept.
@@ -127,20 +144,34 @@ class FastDecoder:
         Readers that are not kept are cyclic garbage, with types that no other reader shares.
         """
         self._find = find
-        self._questions = {
-            head: question
-            for head, question in self._questions.items()
-            if question and find(question.definition.gvk) is question.definition
+        self._asked = {
+            key: asked for key, asked in self._asked.items() if find(asked.definition.gvk) is asked.definition
         }
+        self._questions = {key: self._questions[key] for key in self._asked}
 
-    def read(self, body: bytes) -> FastDecoded | None:
-        """Return the result of `decode`, but without unread parts of objects. Return None if `decode` has to look."""
+    def learn(self, new: NewQuestion, question: Question | None) -> None:
+        """Keep what was found out about a question, if its definition is still the one in use."""
+        if self._find(new.definition.gvk) is new.definition:
+            self._questions[new.key], self._asked[new.key] = question, new
+
+    def asked_anew(self, find: Callable[[GVK], Definition | None]) -> Iterator[tuple[NewQuestion, NewQuestion]]:
+        """Yield the known questions for which ``find`` finds other definitions, each with the new question."""
+        for asked in tuple(self._asked.values()):
+            definition = find(asked.definition.gvk)
+            if definition is not None and definition is not asked.definition:
+                yield asked, NewQuestion(asked.key, definition, asked.operation)
+
+    def read(self, body: bytes, *, learns: bool = True) -> FastDecoded | None:
+        """Return the result of `decode`, but without unread parts of objects. Return None if `decode` has to look.
+
+        Raises NewQuestion for the first request of its kind, unless it ``learns`` right away.
+        """
         head = _HEAD.match(body)
         if head is None or not body.endswith(b"}\n") or len(body) > _LONGEST:
             return None
         uid, kind, name, namespace, operation = head.group(_UID, _KIND, _NAME, _NAMESPACE, _OPERATION)
         # By the bytes of kind and operation, which Karmada writes alike each time. `_learn` limits their number.
-        question = self._questions.get((kind, operation)) or self._learn(head)
+        question = self._questions.get((kind, operation)) or self._learned(head, learns=learns)
         if question is None:
             return None
         definition = question.definition
@@ -162,25 +193,22 @@ class FastDecoder:
         )
         return FastDecoded(request, definition, text, question.by_script)
 
-    def _learn(self, head: re.Match[bytes]) -> _Question | None:
-        """Find out the question of a head, once. Return None if its request cannot be read in parts."""
-        kind, operation = head.group(_KIND, _OPERATION)
-        if (kind, operation) in self._questions:
+    def _learned(self, head: re.Match[bytes], *, learns: bool) -> Question | None:
+        """Return the question of a head that is not known. Return None if its request cannot be read in parts."""
+        key = head.group(_KIND, _OPERATION)
+        if key in self._questions:
             return None
         group, version, name = head.group(*_PARTS_OF_KIND)
         definition = self._find(GVK(group.decode(), version.decode(), name.decode()))
-        asked_operation = OPERATIONS.get(operation.decode())
+        asked_operation = OPERATIONS.get(key[1].decode())
         # Not remembered: a client can ask about any number of kinds that do not exist.
         if definition is None or asked_operation is None:
             return None
-        projection = projection_of(definition, asked_operation)
-        by_script = not SLOTS[asked_operation].more and has_scripts_alone(definition, asked_operation)
-        has_room = count_types() < MOST_TYPES
-        question = (
-            _Question.of(definition, asked_operation, projection) if has_room and (projection or by_script) else None
-        )
-        self._questions[kind, operation] = question
-        return question
+        new = NewQuestion((key[0], key[1]), definition, asked_operation)
+        if not learns:
+            raise new
+        self.learn(new, new.question())
+        return self._questions.get(new.key)
 
 
 def count_types() -> int:

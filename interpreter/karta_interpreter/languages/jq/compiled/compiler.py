@@ -211,23 +211,25 @@ class PythonCode(FunctionBody):
         match node:
             case ast.Identity():
                 sink.write(dot)
+            case ast.Index(_, ast.Literal(str())):
+                target, names = split_path(node)
+                self.each(target, dot, OutputSink(lambda whole: sink.write(self.field(whole, names))))
+            case ast.Pipe():
+                self._pipe(node, dot, sink)
+            case ast.FunctionCall():
+                self._call(node, dot, sink)
             case ast.Literal(value):
                 sink.write(self.module.constant(normal(value) if is_number(value) else value))
             case ast.Variable(name) if self.scope.get(name):
                 sink.write(self.scope[name])
             case ast.Variable(name) if name not in self.scope:
                 sink.write(self.bind(f"value_of({self.module.constant(name)})"))
-            case ast.Index(_, ast.Literal(str())):
-                target, names = split_path(node)
-                self.each(target, dot, OutputSink(lambda whole: sink.write(self.field(whole, names))))
             case ast.Index(target, key):
                 self._pairs(target, key, dot, lambda whole, of: sink.write(self.item(whole, of)))
             case ast.Slice():
                 self._slice(node, dot, sink)
             case ast.Iterate(target):
                 self.each(target, dot, OutputSink(lambda whole: self.elements(whole, sink)))
-            case ast.Pipe():
-                self._pipe(node, dot, sink)
             case ast.Comma() if sink.short:
                 for term in terms_of(node):
                     self.each(term, dot, sink)
@@ -266,8 +268,6 @@ class PythonCode(FunctionBody):
                 self.each(ast.Bind(source, (ast.VariablePattern("."),), after), dot, sink)
             case ast.Reduce(_, ast.VariablePattern(name), init):
                 self.each(init, dot, OutputSink(lambda first: self._reduced(name, first, node, dot, sink)))
-            case ast.FunctionCall():
-                self._call(node, dot, sink)
             case _:
                 raise ValueError(f"{type(node).__name__} is not plain")
 

@@ -49,22 +49,26 @@ class Module:
 
     def source(self) -> str:
         """Return the text of all functions."""
-        lines: list[str] = []
+        return "\n".join(self.texts())
+
+    def texts(self) -> Iterator[str]:
+        """Yield the text of each function."""
         while self._unwritten:
             name, write = self._unwritten.pop()
-            lines += write(name)
-        return "\n".join(lines)
+            yield "\n".join(write(name))
 
     def functions(self, namespace: Mapping[str, Any]) -> Mapping[str, Callable[..., Any]]:
         """Return the functions by their names.
 
         ``namespace`` holds the names that they may use in addition to each other.
         """
-        code = compile(self.source(), "<expression>", "exec", dont_inherit=True)
         # No builtins: an expression has no use for any but those that its code names.
-        names = {name: namespace[name] for name in _names(code) if name in namespace}
-        space: dict[str, Any] = {"__builtins__": {}, **names, **self._constants}
-        exec(code, space)  # noqa: S102 - the text is made here. The expression contributes only constants to it
+        space: dict[str, Any] = {"__builtins__": {}}
+        for text in self.texts():  # one by one, because no other thread runs while one is compiled
+            code = compile(text, "<expression>", "exec", dont_inherit=True)
+            space |= {name: namespace[name] for name in _names(code) if name in namespace}
+            exec(code, space)  # noqa: S102 - the text is made here. The expression contributes only constants to it
+        space.update(self._constants)
         return space
 
 

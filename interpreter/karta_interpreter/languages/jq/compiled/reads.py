@@ -12,6 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 from karta_interpreter.base.k8s import Projection
 from karta_interpreter.languages.jq import syntax as ast
 from karta_interpreter.languages.jq.compiled.functions import Code, function_of
+from karta_interpreter.languages.jq.syntax.precedence import split_path
 from karta_interpreter.languages.jq.syntax.traversal import variables_in
 
 Projections: TypeAlias = tuple[Projection, ...]
@@ -44,24 +45,25 @@ class _Reader(NamedTuple):
 
     def project(self, node: ast.Node, inputs: Projections) -> Projections:  # noqa: C901, PLR0911, PLR0912 - one case each
         match node:
+            case ast.Index(_, ast.Literal(str())):
+                target, names = split_path(node)
+                return tuple([projection.at(*names) for projection in self.project(target, inputs)])
             case ast.Identity():
                 return inputs
+            case ast.Pipe(left, right):
+                return self.project(right, self.project(left, inputs))
             case ast.Literal() | ast.Array(None):
                 return ()
             case ast.Variable(name):
                 return (self.variables[name],) if name in self.variables else ()
-            case ast.Index(target, ast.Literal(str() as name)):
-                return tuple(projection.at(name) for projection in self.project(target, inputs))
+            case ast.Comma(left, right) | ast.Alternative(left, right):
+                return _choices((self.project(left, inputs), self.project(right, inputs)))
             case ast.Index(target, ast.Literal(int())):
                 return _elements(self.project(target, inputs))
             case ast.Index(target, key):
                 return mark_all(self.project(target, inputs) + self.project(key, inputs))
             case ast.Iterate(target):
                 return tuple(projection.each() for projection in self.project(target, inputs))
-            case ast.Pipe(left, right):
-                return self.project(right, self.project(left, inputs))
-            case ast.Comma(left, right) | ast.Alternative(left, right):
-                return _choices((self.project(left, inputs), self.project(right, inputs)))
             case ast.Binary("==" | "!=", operand, ast.Literal(None)) | ast.Binary(
                 "==" | "!=", ast.Literal(None), operand
             ):

@@ -17,13 +17,13 @@ class Outputs(IntEnum):
 
 
 # Constructs with an output for every combination of outputs of their parts.
-_COMBINING: Final = (
-    ast.Index | ast.Slice | ast.Pipe | ast.Alternative | ast.Binary | ast.Negate | ast.If | ast.Object | ast.Text
+_COMBINING: Final = frozenset(
+    (ast.Index, ast.Slice, ast.Pipe, ast.Alternative, ast.Binary, ast.Negate, ast.If, ast.Object, ast.Text)
 )
 # Constructs that are not plain, or leave an output out, with as many outputs as some of their parts.
-_HANDING_ON: Final = ast.Try | ast.Bind | ast.Label | ast.Define
+_HANDING_ON: Final = frozenset((ast.Try, ast.Bind, ast.Label, ast.Define))
 _OF_PARTS: Final = _COMBINING | _HANDING_ON
-_WITH_ONE: Final = ast.Identity | ast.Literal | ast.Variable | ast.Array | _COMBINING
+_WITH_ONE: Final = _COMBINING | {ast.Identity, ast.Literal, ast.Variable, ast.Array}
 
 _ONE: Final = frozenset(
     (
@@ -70,7 +70,7 @@ class Singles:
                 return Outputs.ONE
             if code not in _EACH:
                 return outputs
-        elif not isinstance(node, _OF_PARTS):
+        elif type(node) not in _OF_PARTS:
             return outputs
         for child in children(node):  # max() of a generator would be another frame for each level of a tree
             outputs = max(outputs, self.outputs(child))
@@ -81,7 +81,7 @@ class Singles:
 
 def _of_construct(node: ast.Node) -> Outputs:
     """Return how many outputs a node has if each of its parts has one."""
-    if isinstance(node, _WITH_ONE):
+    if type(node) in _WITH_ONE:
         return Outputs.ONE
     if isinstance(node, ast.FunctionCall):
         function = function_of(node)
