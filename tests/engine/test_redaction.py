@@ -142,6 +142,23 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(part)
 
 
+@rows(
+    ("operations", "is_kept"),
+    [
+        pytest.param("AggregateStatus", True, id="merged"),
+        pytest.param("InterpretHealth", False, id="not read"),
+    ],
+)
+def test_reported_status_stays_where_karta_merges_statuses(operations: str, *, is_kept: bool) -> None:
+    raw = {**_definition("Deployment").manifest}
+    raw["metadata"] = {"name": "web", "annotations": {"karta-interpreter.io/operations": operations}}
+    items = [{"clusterName": "north", "status": {"message": "hunter2"}}]
+
+    request, _ = Redaction(b"key").redacted(_call(NAME, aggregatedStatus=items), _answer(), load_definition(raw))
+
+    assert (b"hunter2" in request) is is_kept
+
+
 def test_karta_answers_from_what_it_reads_so_its_answer_stays() -> None:
     answer = _answer(patch=base64.b64encode(b'[{"op":"add","path":"/spec/x","value":"web"}]').decode())
 

@@ -3,16 +3,25 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import edit
+from karta_interpreter.base.k8s import Projection, edit
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
-from karta_interpreter.engine.evaluation.pods import pod_sets
+from karta_interpreter.engine.evaluation.pods import pod_sets, template_reads
 from tests.support.rows import rows
 
 Raw = dict[str, Any]
 
 GPU = {"limits": {"nvidia.com/gpu": "1"}}
 NODES: Raw = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}
+
+
+def test_single_container_is_read_by_its_fields(harbor: Raw) -> None:
+    read = Projection()
+    template_reads(load_definition(harbor), read, "containers[].resources")
+    assert {path for path in read.paths(99) if path.startswith(("spec.docks[].main", "spec.docks[].sidecars"))} == {
+        "spec.docks[].main.resources",
+        "spec.docks[].sidecars[].resources",
+    }
 
 
 def template(definition: Definition, dock: Any) -> Any:

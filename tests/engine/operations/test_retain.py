@@ -40,6 +40,9 @@ def retain(definition: Definition, desired: dict[str, Any], observed: dict[str, 
     return retained
 
 
+_AUTO = "if .spec.auto then null else .spec.%s end"
+
+
 def test_replicas_follow_the_template_by_default(define: Define) -> None:
     desired = obj(replicas=2)
     assert retain(define(root=ROOT), desired, obj(replicas=5)) is desired
@@ -88,6 +91,32 @@ def test_dropped_autoscaler_does_not_come_back(define: Define) -> None:
     observed = obj(hpa={"min": 2, "max": 9})
     assert retain(definition, obj(), observed) == obj()
     assert retain(definition, obj(hpa={}), observed) == obj(hpa={"min": 2}), "it is there, and leaves the count unset"
+
+
+@pytest.mark.parametrize(
+    ("scale", "desired", "observed"),
+    [
+        pytest.param({"replicas": _AUTO % "replicas"}, {}, {"auto": True}, id="replicas of the member"),
+        pytest.param({"min": _AUTO % "min"}, {"auto": True}, {"min": 2}, id="minimum of the template"),
+        pytest.param({"min": _AUTO % "min"}, {}, {"auto": True, "min": 2}, id="minimum of the member"),
+    ],
+)
+def test_count_without_a_place_is_not_kept(
+    define: Define, scale: dict[str, str], desired: dict[str, Any], observed: dict[str, Any]
+) -> None:
+    definition = define(root=component("train", ".spec.template", **scale))
+    assert retain(definition, obj(**desired), obj(**observed)) == obj(**desired)
+
+
+def test_minimum_is_kept_if_only_the_template_counts_by_bounds(define: Define) -> None:
+    definition = define(root=component("train", ".spec.template", _AUTO % "replicas", min=".spec.min"))
+    assert retain(definition, obj(auto=True), obj(replicas=5, min=2))["spec"] == {**obj(auto=True)["spec"], "min": 2}
+
+
+def test_label_leaves_both_bounds_to_member(define: Define) -> None:
+    definition = define(root=component("serve", ".spec.template", min=".spec.min", max=".spec.max"))
+    desired, observed = obj(RETAINING, min=1, max=3), obj(min=2, max=9)
+    assert retain(definition, desired, observed)["spec"] == observed["spec"]
 
 
 def test_minimum_is_kept_if_there_are_only_bounds(define: Define) -> None:

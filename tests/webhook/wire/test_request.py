@@ -12,11 +12,19 @@ from karta_interpreter.base.errors import RequestError
 from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
 from karta_interpreter.webhook.wire import decode
+from karta_interpreter.webhook.wire.request import context_of
 from tests.support.rows import rows
 
 TESTDATA = Path(__file__).parent / "testdata"
 MILL = GVK("mill.example.org", "v1alpha2", "GrainMill")
 ABSENT = object()
+
+
+def test_made_request_is_read_as_its_call() -> None:
+    obj = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": "team"}}
+    request = decode(json.dumps(context_of("1", Operation.RETAIN, obj, observedObject=obj)).encode())
+    assert (request.uid, request.gvk, request.namespace, request.name) == ("1", GVK.of(obj), "team", "web")
+    assert request.call == Call(Operation.RETAIN, obj, observed=obj)
 
 
 def body_of(operation: str) -> dict[str, Any]:

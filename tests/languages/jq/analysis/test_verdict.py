@@ -7,7 +7,7 @@ from hypothesis import assume, given
 
 from karta_interpreter.base.errors import QueryEvaluationError
 from karta_interpreter.base.k8s.values import JSON
-from karta_interpreter.languages.jq.analysis import Execution, Vetting, vet
+from karta_interpreter.languages.jq.analysis import Execution, Vetting, examine, vet
 from karta_interpreter.languages.jq.analysis.refusals import FORMATS
 from karta_interpreter.languages.jq.compiled.costs import SIZE_LIMIT
 from karta_interpreter.languages.jq.compiled.functions import (
@@ -426,6 +426,12 @@ def test_work_is_limited_even_where_nothing_grows() -> None:
     much = " or ".join(f"({condition})" for _ in range(4))
     (note,) = judge(f"[.[] | select({much})]").notes[:1]
     assert "1024 steps" in note.message
+
+
+@rows("function", ['splits(", *")', 'scan("[a-z]+")'])
+def test_parts_of_text_count_as_twice_the_text(function: str) -> None:
+    (_, two), (_, three) = (examine(f"[{function}] | [{copies}]", frozenset()) for copies in ("., .", "., ., ."))
+    assert three.steps - two.steps == 33, "a list, and two values for each of 16"
 
 
 def test_refusals_come_before_notes() -> None:

@@ -49,6 +49,11 @@ def test_unread_fields_may_be_missing(node: Node, value: JSON) -> None:
     assert outcome(node, cut(value, projection_of(node))) == outcome(node, value)
 
 
+def test_variable_is_read_where_the_input_is_read_as_a_whole() -> None:
+    value = {"a": {"key": 1}, "b": [{"key": 1}]}
+    assert cut(value, projection_of(parse(".a as $x | .b | sort_by(.key == $x.key)"))) == value
+
+
 def test_projection_of_path_keeps_only_the_path() -> None:
     value = {"spec": {"groups": [{"name": "a", "template": {}}, {"template": {}}], "paused": True}, "status": {}}
     left = cut(value, projection_of(parse('.spec.groups[] | .name // "none"')))

@@ -171,8 +171,6 @@ def add(left: JSON, right: JSON) -> JSON:
 
 def subtract(left: JSON, right: JSON) -> JSON:
     """``left - right`` of numbers, or the elements of ``left`` that are not in ``right``."""
-    if type(left) is int and type(right) is int and -_SMALL < left < _SMALL and -_SMALL < right < _SMALL:
-        return left - right
     if is_number(left) and is_number(right):
         return _finite(normal(left) - normal(right))
     if isinstance(left, list) and isinstance(right, list):
