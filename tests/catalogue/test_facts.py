@@ -15,11 +15,11 @@ from tests.support.rows import rows
 
 def test_facts_of_each_kind_are_complete() -> None:
     lacking = [
-        f"kartas/{'/'.join(path.parts[-4:-1])}/{NAME}: {', '.join(missing)}: see docs/developers/facts.md"
+        f"kartas/{'/'.join(path.parts[-4:-1])}/{NAME} lacks {', '.join(missing)}: see docs/developers/facts.md"
         for path in PATHS
         if (missing := dict.fromkeys(each for entry in entries_of(path) for each in _missing(entry)))
     ]
-    assert lacking == []
+    assert not lacking, "\n".join(lacking)
 
 
 def _missing(entry: Entry) -> Iterator[str]:
