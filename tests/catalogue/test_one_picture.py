@@ -27,6 +27,7 @@ _OF_GENERATIONS = ("observedGeneration", "generation", "resourceTemplateGenerati
 
 
 _PAIRS, _TRIPLES, _TEMPLATES = 150, 40, 3
+_PLACE = "`differences.aggregate` of the facts of a kind has its reasons"
 
 
 def _reasons(definition: Definition, effect: Effect) -> set[Status]:
@@ -50,7 +51,7 @@ def test_aggregate_has_the_status_of_the_worst_cluster(definition: Definition, c
             if worst is not aggregate and not goes_on:
                 deviating[worst] = f"{aggregate}: {json.dumps(pair)}"
     reasons = _reasons(definition, "other")
-    assert not {status: example for status, example in deviating.items() if status not in reasons}
+    assert not {status: example for status, example in deviating.items() if status not in reasons}, _PLACE
     assert deviating.keys() == reasons, "each reason is needed"
 
 
@@ -69,7 +70,7 @@ def test_aggregate_is_never_better_than_the_worst_cluster(definition: Definition
             if rank(aggregate) > rank(worst) and not goes_on and not begins:
                 better[worst] = f"{aggregate}: {json.dumps(reports)}"
     reasons = _reasons(definition, "better")
-    assert not {status: example for status, example in better.items() if status not in reasons}
+    assert not {status: example for status, example in better.items() if status not in reasons}, _PLACE
     assert better.keys() == reasons, "each reason is needed"
 
 
@@ -92,7 +93,7 @@ def test_aggregate_is_healthy_only_if_each_cluster_is(definition: Definition, ca
     better = _reasons(definition, "better")
     other = {status: example for status, example in healthier.items() if status not in better}
     reasons = _reasons(definition, "healthier")
-    assert not {status: example for status, example in other.items() if status not in reasons}
+    assert not {status: example for status, example in other.items() if status not in reasons}, _PLACE
     assert other.keys() == reasons, "each reason is needed"
 
 
