@@ -13,13 +13,12 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.reference_resolver import Known, resolved
 from karta_interpreter.definitions.karta.versions import in_version
-from karta_interpreter.engine.explain import Explanation, explain, outline, warnings_about
-from karta_interpreter.engine.explain.reading import annotation_field
+from karta_interpreter.engine.explain import explain, outline, warnings_about
 from karta_interpreter.engine.operations import Operation, interpret
 from karta_interpreter.engine.suites.suite import Case
 from karta_interpreter.languages.lua.reading import without_linting
 from tests.catalogue.tables import accepted
-from tests.engine.explain.laws import check_laws
+from tests.engine.explain.laws import check_laws, names_annotation
 from tests.support.examples import SWEEPS_ALL
 
 
@@ -48,14 +47,14 @@ def test_annotation_is_explained_only_if_it_decides(definition: Definition, swep
     for name, without in _without_one(definition):
         decides, named = set[Operation](), set[Operation]()
         for case, found in zip(swept, explained, strict=True):
-            is_named, operation = _names(found, name), case.call.operation
+            is_named, operation = names_annotation(found, name), case.call.operation
             if _answer(without, case) != (found.error or found.results):
                 assert is_named, f"{case.source}:{case.line}: {case.name}: {name} decides, and is not named"
                 decides.add(operation)
             named |= {operation} if is_named else set()
         # The suites ask what the definition answers; that it leaves the rest out needs no case.
         asked = {case.call.operation for case in swept}
-        named |= {each for each in asked if _names(outline(definition, each), name)}
+        named |= {each for each in asked if names_annotation(outline(definition, each), name)}
         without_effect = asked & {each for annotation, each in _without_effect(definition) if annotation == name}
         # Few cases do not show all that an annotation decides.
         assert not SWEEPS_ALL or named == decides | without_effect, (
@@ -91,10 +90,3 @@ def _answer(definition: Definition, case: Case) -> JSON:
         return interpret(definition, case.call, reader=Known.of(case.references))
     except InterpretationError as error:
         return str(error)
-
-
-def _names(found: Explanation, name: str) -> bool:
-    field = annotation_field(name)
-    if any(field == fact.field or field in fact.note for fact in found.facts):
-        return True
-    return any(layer.note.endswith(f"{PREFIX}{name}") for layer in found.layers)

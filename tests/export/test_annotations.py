@@ -21,6 +21,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.karta.schema import read_karta
 from karta_interpreter.definitions.openapi.check.check import check
+from karta_interpreter.engine.explain import explain, outline
 from karta_interpreter.engine.operations import (
     DEFAULT_OPTIONS,
     Call,
@@ -36,6 +37,7 @@ from karta_interpreter.export.customization import script_of
 from karta_interpreter.languages.lua.script import Script
 from karta_interpreter.webhook.wire import Request, encode_results
 from tests.catalogue.entries import entries
+from tests.engine.explain.laws import names_annotation
 from tests.proofs.conformance import ours
 from tests.proofs.conformance.customizations import Pair, Tally, compare_ours
 from tests.support.both_ways import compare_answers, projection_decoder
@@ -181,16 +183,30 @@ def test_record_names_operations_whose_served_answers_annotation_changes(record:
     assert changed == record.read_by, "left: a call shows it; right: the record has it"
 
 
+@_each(few(ANNOTATIONS, "explained"))
+@pytest.mark.sweep
+def test_explanation_names_annotation_that_changes_the_answer(record: Annotation) -> None:
+    for definition in _annotated(record):
+        for call in CALLS:
+            if _answer(definition, call) != _answer(_PLAIN, call):
+                found = (explain(definition, call), outline(definition, call.operation))
+                assert any(names_annotation(each, record.name) for each in found), call.operation
+
+
 @_each(few(ANNOTATIONS, "exported"))
 @pytest.mark.sweep
-def test_exported_script_follows_annotation(record: Annotation) -> None:
+def test_exported_script_follows_annotation_or_is_refused_with_reason(record: Annotation) -> None:
     tally = Tally()
     for definition in _annotated(record):
         for operation in filter(definition.answers, record.read_by):
             calls = [call for call in CALLS if call.operation is operation]
+            script, refusal = _script(definition, operation)
+            if refusal:
+                assert f"annotation {record.name}: " in refusal
+                continue
             pair, plain = (
-                Pair(each, operation, Script(operation, script_of(each, operation), each.name), calls)
-                for each in (definition, _PLAIN)
+                Pair(each, operation, Script(operation, text, each.name), calls)
+                for each, text in ((definition, script), (_PLAIN, script_of(_PLAIN, operation)))
             )
             compare_ours(pair, tally)
             # A comparison lets a script give more than the Karta, so each change is looked for as well.
@@ -201,6 +217,14 @@ def test_exported_script_follows_annotation(record: Annotation) -> None:
     assert not tally.differences
     refused = 2 * len(MEMBERS) if record.name == "elastic" else 0
     assert tally.errors == refused, "other numbers and components than the present ones, with `elastic: none`"
+
+
+def _script(definition: Definition, operation: Operation) -> tuple[str, str]:
+    """Return the exported script, or the reason why there is none."""
+    try:
+        return script_of(definition, operation), ""
+    except ExportError as error:
+        return "", str(error)
 
 
 def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:

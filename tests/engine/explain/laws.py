@@ -7,8 +7,10 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.edit import get, remove, set_value
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta import Definition, ReferenceReader
+from karta_interpreter.definitions.karta.annotations import PREFIX
 from karta_interpreter.engine.evaluation.status import match_status
 from karta_interpreter.engine.explain import Explanation, Fact, Place, explain
+from karta_interpreter.engine.explain.reading import annotation_field
 from karta_interpreter.engine.operations import Call, Operation, interpret
 
 _NOTHING = object()
@@ -25,6 +27,14 @@ def check_laws(definition: Definition, call: Call, reader: ReferenceReader | Non
         assert not _of(found, "stopped")
         _LAWS[call.operation](definition, found, found.results)
     return found
+
+
+def names_annotation(found: Explanation, name: str) -> bool:
+    """Return whether a fact or a layer of an explanation names an annotation of the definition."""
+    field = annotation_field(name)
+    if any(field == fact.field or field in fact.note for fact in found.facts):
+        return True
+    return any(layer.note.endswith(f"{PREFIX}{name}") for layer in found.layers)
 
 
 def _answer(definition: Definition, call: Call, reader: ReferenceReader | None) -> tuple[Any, str]:
