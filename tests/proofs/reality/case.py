@@ -25,7 +25,8 @@ class Case(BaseModel):
     are those that the scheduler assigns at first, None for all. ``rejected`` is for objects that the product
     and the member reject: the member at creation, or its controller by making no pods.
     ``switch`` is the path of the switch that suspends it. ``since`` is the release of Kubernetes that it needs, in
-    numbers, and is empty for all. ``races`` are the steps after which the state depends on which program is first.
+    numbers, and is empty for all. With ``keeps_images`` the kubelet starts no other image in a pod. ``races`` are the
+    steps after which the state depends on which program is first.
     """
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
@@ -42,6 +43,7 @@ class Case(BaseModel):
     rejected: bool = False
     switch: str = ""
     since: Annotated[tuple[int, ...], BeforeValidator(numbers)] = ()
+    keeps_images: bool = False
     races: frozenset[str] = frozenset()
 
     def model_post_init(self, _: Any, /) -> None:

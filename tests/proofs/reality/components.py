@@ -56,3 +56,8 @@ def kthena_role(pod: Object) -> str:
     labels = pod["metadata"]["labels"]
     role: str = labels["modelserving.volcano.sh/role"]
     return role if labels.get("modelserving.volcano.sh/entry") == "true" else f"{role}-worker"
+
+
+def minicluster_part(pod: Object) -> str:
+    """Return the nodes of a MiniCluster, which have this label, or the one pod of its services."""
+    return "node" if "hpa-selector" in pod["metadata"].get("labels", {}) else "services"

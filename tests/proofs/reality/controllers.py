@@ -55,7 +55,7 @@ def _controller(entry: Object, behind: Sequence[Controller]) -> Controller:
         programs=programs,
         needs=(*entry.get("needs", ()), *(other.name for other in behind)),
         ports=tuple({*entry.get("ports", ()), *(port for other in behind for port in other.ports)}),
-        alone=bool(behind),
+        alone=bool(behind) or entry.get("alone", False),
     )
 
 

@@ -190,4 +190,6 @@ class Experiment:
             extra["metadata"].setdefault("namespace", self.case.namespace)
             for api in (self.cluster.member, self.cluster.karmada):
                 api.apply(extra)
+        if self.case.keeps_images:
+            self.cluster.kubelet.keeping_images.add(self.case.namespace)
         self.want(PENDING)

@@ -47,6 +47,14 @@ def kthena(cluster: Cluster, source: Path) -> None:
     _call(cluster, "Validating", f"{port}{path}", "workload.serving.volcano.sh", "v1alpha1", ["modelservings"])
 
 
+def minicluster(cluster: Cluster, source: Path) -> None:
+    """It has no webhooks."""
+    cluster.install_crds((source / "config" / "crd" / "bases").glob("*.yaml"))
+    port = free_port()
+    cluster.run("minicluster", "--metrics-bind-address=0", f"--health-probe-bind-address=127.0.0.1:{port}")
+    cluster.wait_for_port("minicluster", port)
+
+
 def _call(cluster: Cluster, what: str, address: str, group: str, version: str, resources: Sequence[str]) -> None:
     """Have the member call a webhook, whose manifest is a template, about new and changed objects of a group."""
     bundle = base64.b64encode(cluster.layout.authority.bundle).decode()

@@ -30,10 +30,14 @@ def _pending(_: Object) -> str:
 
 @dataclass
 class Kubelet:
-    """Gives pods the phases that cases want, namespace by namespace; pods of no case stay pending."""
+    """Gives pods the phases that cases want, namespace by namespace; pods of no case stay pending.
+
+    A pod that gets another image starts it, unless its namespace is among those that keep theirs.
+    """
 
     api: Api
     wishes: dict[str, Wish] = field(default_factory=dict)
+    keeping_images: set[str] = field(default_factory=set)
     errors: list[str] = field(default_factory=list)
     _pods: dict[str, Object] = field(default_factory=dict)
     _told: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -96,8 +100,8 @@ class Kubelet:
     def _fulfil(self, path: str, pod: Object) -> None:
         metadata = pod["metadata"]
         wanted = self.wishes.get(metadata["namespace"], _pending)(pod)
-        # Another image is another container in the same pod.
-        told = wanted, *(container["image"] for container in pod["spec"]["containers"])
+        keeps = metadata["namespace"] in self.keeping_images
+        told = wanted, *(container["image"] for container in pod["spec"]["containers"] if not keeps)
         if self._told.get(metadata["uid"]) != told:
             self._told[metadata["uid"]] = told
             self._tell(path, pod, wanted)
