@@ -16,7 +16,7 @@ ROOT: Final = Path(__file__).parents[2]
 _WRITTEN: Final = frozenset(
     {"commands.md", "settings.md", "values.md", "metrics.md", "findings.md", "fields.md", "api.md"}
 )
-_PLANNED_WORDS: Final = 37_300
+_PLANNED_WORDS: Final = 38_600
 """The words of all pages for users together. More is said shorter, once, or to developers."""
 _SLACK: Final = 1_000
 """How many words more there may be, so that an ordinary change does not touch the plan."""

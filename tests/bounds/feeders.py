@@ -59,6 +59,7 @@ from karta_interpreter.webhook.answering.recorder import Recorder
 from karta_interpreter.webhook.http.bodies import Bodies
 from karta_interpreter.webhook.process import server
 from karta_interpreter.webhook.process.health import HealthListener
+from karta_interpreter.webhook.registration import other_counts
 from karta_interpreter.webhook.wire import Request, encode_failure, fast_decoder, recording
 from karta_interpreter.webhook.wire.recording import RecordedCall
 from tests.bounds.feeding import FEEDERS, TEXT, TIMES, Fed, feeder
@@ -233,6 +234,26 @@ def _informed(bound: int, view: Callable[[Any], Any], weigh: Callable[[Any], int
             lambda: kept.held,
             lambda: len(kept.refused),
         )
+
+
+@feeder(
+    "customizations that a server compares with its counts",
+    "webhook.registration.other_counts:MOST",
+    small=200_000,
+    unit=TEXT + 4096,
+)
+def _customizations(bound: int) -> Iterator[Fed]:
+    with mock.patch.object(other_counts, "MOST", bound), mock.patch.object(budget, "MOST_REFUSED", 10):
+        api: Any = None
+        counts = other_counts.OtherCounts(api, Pace(), lambda: None)
+        kept = counts.customizations._budget
+
+        def push(text: str) -> None:
+            spec = {"target": {"apiVersion": "a.io/v1", "kind": "A"}}
+            scripts = {"customizations": {"replicaResource": {"luaScript": text}}}
+            counts.customizations.put({"metadata": {"name": text[:12]}, "spec": {**spec, **scripts}})
+
+        yield Fed(push, lambda: kept.held, lambda: len(kept.refused))
 
 
 @feeder("texts for which a pattern remembers the answer", "languages.jq.compiled.regex:_KEPT", small=64)

@@ -43,6 +43,33 @@ async def test_unregister_twice_succeeds(run: Run, plane: ControlPlane, tmp_path
     assert plane.collections[CONFIGURATIONS].keys() == {"another"}
 
 
+async def test_dry_run_deletes_nothing_and_names_what_stays(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
+    rule = {**_RULE, "kinds": ["JobSet"], "operations": ["AggregateStatus", "InterpretDependency"]}
+    plane.write(CONFIGURATIONS, NAME, {"webhooks": [{"name": "a.b.io", "rules": [rule]}]})
+    plane.collections[_BINDINGS] = {}
+    jobset = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "namespace": "ml", "name": "a"}
+    secret = {"apiVersion": "v1", "kind": "Secret", "namespace": "ml", "name": "s"}
+    needed_by = [{"namespace": "ml", "name": "a-jobset"}]
+    reports = {"aggregatedStatus": [{"clusterName": "m1"}]}
+    for name, spec, status in (
+        ("a-jobset", {"resource": jobset}, reports),
+        ("s-secret", {"resource": secret, "requiredBy": needed_by}, {}),
+    ):
+        plane.write(_BINDINGS, name, {"metadata": {"namespace": "ml"}, "spec": spec, "status": status})
+
+    result = await unregister(run, plane, tmp_path, "--dry-run")
+
+    assert result.exit_code == 0, result.output
+    assert "kubectl -n ml delete resourcebinding s-secret" in result.stdout
+    assert "JobSet ml/a" in result.stdout
+    assert result.stderr == "2 objects would stay as registered; counts, placement and health go back\n"
+    assert plane.collections[CONFIGURATIONS].keys() == {NAME}
+
+
+_RULE = {"apiGroups": ["jobset.x-k8s.io"], "apiVersions": ["v1alpha2"]}
+_BINDINGS = "/apis/work.karmada.io/v1alpha2/resourcebindings"
+
+
 async def test_server_that_is_no_karmada_is_an_error(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
     """The registration is somewhere else, and stays there."""
     del plane.collections[CONFIGURATIONS]

@@ -528,6 +528,7 @@ def test_messages_name_the_value_of_an_option(name: str) -> None:
         "registration.enabled": "registration.enabled=false",
         "registration.multiplePodTemplatesScheduling": "registration.multiplePodTemplatesScheduling=true",
         "registration.name": "registration.name=ours",
+        "registration.operations": "registration.operations={InterpretHealth}",
         "registration.service": "registration.service=a/b:443",
         "server.kinds": "server.kinds={Job}",
         "server.without": "server.without={Job}",

@@ -126,6 +126,16 @@ CHANGED: Final = ("revised", "retained", "aggregatedStatus")
 COUNTING_OPERATIONS: Final = frozenset({Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT})
 """The operations that answer with numbers of pods."""
 
+OTHER_HALF: Final[Mapping[str, Operation]] = MappingProxyType(
+    {
+        Operation.INTERPRET_REPLICA: Operation.REVISE_REPLICA,
+        Operation.REVISE_REPLICA: Operation.INTERPRET_REPLICA,
+        Operation.INTERPRET_COMPONENT: Operation.REVISE_COMPONENTS,
+        Operation.REVISE_COMPONENTS: Operation.INTERPRET_COMPONENT,
+    }
+)
+"""The operations that count, each with the one that has to count alike."""
+
 LIVE: Final = frozenset(operation for operation in Operation if SLOTS[operation].parameters == _MEMBER)
 """Operations that Karmada asks only of the object in a member cluster."""
 

@@ -40,6 +40,7 @@ from karta_interpreter.export import argocd_kinds
 from karta_interpreter.export.argocd_health import argocd_health, by_kind
 from karta_interpreter.export.customization import Exported, customization
 from karta_interpreter.export.policies import failover_policy
+from karta_interpreter.webhook.registration.choice import Choice
 from karta_interpreter.webhook.registration.configuration import (
     NAME,
     Endpoint,
@@ -104,6 +105,12 @@ def command() -> None:
     is_flag=True,
     help="Karmada's feature gate MultiplePodTemplatesScheduling is on.",
 )
+@click.option(
+    "--operations",
+    multiple=True,
+    metavar="[KIND=]OPERATION,...",
+    help="Only these operations, or with KIND= these of a kind, too; may be repeated.",
+)
 @inputs("--crds", text="CustomResourceDefinitions of the kinds")
 def webhook_configuration_command(  # noqa: PLR0913 - one for each option
     *,
@@ -115,6 +122,7 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
     name: str,
     webhook_timeout: int,
     multiple_pod_templates_scheduling: bool,
+    operations: tuple[str, ...],
     crds: tuple[str, ...],
     **source_options: Unpack[Sources],
 ) -> None:
@@ -137,6 +145,7 @@ def webhook_configuration_command(  # noqa: PLR0913 - one for each option
         name=name,
         multiple_pod_templates=multiple_pod_templates_scheduling,
         timeout_seconds=webhook_timeout,
+        choice=Choice.of(operations),
     )
     if not configuration["webhooks"]:
         raise Problem(

@@ -195,7 +195,7 @@ def _print_skipped(interpreter: Interpreter, arguments: Arguments) -> None:
     for operation in Operation:
         option = arguments.missing(operation)
         if not interpreter.is_asked(operation):
-            say(escaped(f"{operation} skipped: {interpreter.why_not}{lacks}"), err=True)
+            say(escaped(f"{operation} skipped: {interpreter.why_not(operation)}{lacks}"), err=True)
         elif option and operation is not Operation.REVISE_COMPONENTS:  # which no release of Karmada asks
             say(f"{operation} skipped: pass {option}", err=True)
 

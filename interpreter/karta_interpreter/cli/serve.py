@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import click
 from click.core import ParameterSource
 
-from karta_interpreter.base.errors import InterpreterError
+from karta_interpreter.base.errors import InterpreterError, SettingsError
 from karta_interpreter.base.findings import escaped
 from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.cli.options import (
@@ -37,6 +37,7 @@ from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.log import flush_log, has_terminal, log, print_text
 from karta_interpreter.webhook.process.server import Started
 from karta_interpreter.webhook.process.signals import run
+from karta_interpreter.webhook.registration.choice import Choice
 from karta_interpreter.webhook.settings import DefinitionSettings, Settings
 from karta_interpreter.webhook.wire.request import context_of
 
@@ -112,6 +113,12 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
         setting("secret_references", bool, "Whether definitions may refer to Secrets of the cluster."),
         setting("register", bool, "Whether to register this server with Karmada."),
         setting("registration_name", ObjectName(), "Name of the configuration in Karmada.", "NAME"),
+        setting(
+            "operations",
+            str,
+            "Register only these operations, or with KIND= these of a kind, too.",
+            "[KIND=]OPERATION,...",
+        ),
         setting("public_url", str, "URL at which Karmada calls this server.", "URL"),
         setting("service", str, "Service by which Karmada calls it, instead of a URL.", "NAMESPACE/NAME:PORT"),
         setting("ca_file", FILE, "CA of the certificate, PEM; not needed for a self-signed one.", "FILE"),
@@ -179,6 +186,10 @@ def failed(error: InterpreterError) -> SystemExit:
 def _contradictions(settings: Settings) -> Iterator[str]:
     if settings.port and settings.port == settings.health_port:
         yield f"--port and --health-port are both {settings.port}; give each its own"
+    try:
+        Choice.of(settings.operations)
+    except SettingsError as error:
+        yield str(error)
     # Files and the cluster may get definitions later.
     if settings.kinds and not (settings.folders or settings.overrides or settings.cluster):
         served = catalogue_kinds() if settings.catalogue else {}
@@ -204,6 +215,7 @@ _NEEDED = {
     "service": "register",
     "ca_file": "register",
     "registration_name": "register",
+    "operations": "register",
     "certificate_days": "certificate_secret",
     "authority_days": "certificate_secret",
 }

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.base.findings import listed
+from karta_interpreter.base.findings import count, listed
 from karta_interpreter.cli.definitions import with_cluster
 from karta_interpreter.cli.options import ObjectName, control_plane
 from karta_interpreter.cli.program import Problem
-from karta_interpreter.cli.render import say
+from karta_interpreter.cli.render import say, table
+from karta_interpreter.clusters.remains import read_remains
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.webhook.registration.configuration import KIND, NAME
 from karta_interpreter.webhook.registration.registrar import registrations, unregister
@@ -30,20 +31,28 @@ _SETTLED_SECONDS = 2.0
     show_envvar=True,
     help="Name of the registration.",
 )
-def command(kubeconfig: Path | None, context: str | None, name: str) -> None:
+@click.option("--dry-run", is_flag=True, help="Delete nothing, and name what would stay, with the command to end it.")
+def command(*, kubeconfig: Path | None, context: str | None, name: str, dry_run: bool) -> None:
     """Remove a server's registration from Karmada.
 
     The command deletes its ResourceInterpreterWebhookConfiguration, and Karmada uses its own interpreters again. Stop
-    the servers first: one that registers itself creates the object again. A missing object is not an error.
+    the servers first: one that registers itself creates the object again. A missing object is not an error. Attached
+    dependencies and statuses of templates stay, and --dry-run lists them.
     """
-    with_cluster(kubeconfig, context, lambda api: _unregister(api, name))
+    with_cluster(kubeconfig, context, lambda api: _unregister(api, name, dry_run=dry_run))
 
 
-async def _unregister(api: ApiServer, name: str) -> None:
+async def _unregister(api: ApiServer, name: str, *, dry_run: bool) -> None:
     names = await registrations(api)
     if name not in names:
         others = f"; there is {listed(names)}, which --name takes" if names else ""
         say(f"{api.url} has no {KIND} {name}: nothing to do{others}", err=True)
+        return
+    if dry_run:
+        remains = await read_remains(api, name)
+        if remains:
+            say(table(remains, header=("OBJECT", "WHAT STAYS", "THE COMMAND THAT ENDS IT")), nl=False)
+        say(f"{count(len(remains), 'object')} would stay as registered; counts, placement and health go back", err=True)
         return
     await unregister(api, name)
     await asyncio.sleep(_SETTLED_SECONDS)

@@ -22,6 +22,8 @@ from karta_interpreter.definitions.openapi.check import contradictions
 from karta_interpreter.definitions.openapi.check.scripts import script_findings
 from karta_interpreter.definitions.sources import UNREADABLE, DefinitionFile, Quarantined, combine, decode
 from karta_interpreter.definitions.sources.api_server import CRDS
+from karta_interpreter.definitions.sources.files import find_in_catalogue
+from karta_interpreter.definitions.sources.snapshot import counted_apart
 from karta_interpreter.languages.lua.customization import LoadedCustomization, merge
 
 _EXAMPLES = """\b
@@ -82,6 +84,7 @@ def command(
     findings += combine(files.layer for files in all_files).findings
     _, conflicts = merge(customizations)
     findings += conflicts
+    findings += _counted_apart(all_files, customizations)
     is_error = not (has_cluster or _has_crd(all_files, crds))
     compared = (*crd_findings(all_files, given_crds), *script_findings(customizations, given_crds))
     for finding in dict.fromkeys(compared):
@@ -100,6 +103,17 @@ def command(
         say(written(document, output), nl=False)
     if summary["errors"] or (strict and summary["warnings"]):
         raise SystemExit(Problem.exit_code)
+
+
+def _counted_apart(
+    all_files: Sequence[DefinitionFiles], customizations: Sequence[LoadedCustomization]
+) -> Iterator[Finding]:
+    """Yield a warning for each operation that Kartas do not answer next to the customizations."""
+    scripts, _ = merge(customizations)
+    given = {entry.definition.gvk: entry for files in all_files for entry in files.layer.entries}
+    for gvk in scripts:
+        if entry := given.get(gvk) or find_in_catalogue(gvk):
+            yield from counted_apart(entry.definition.overridden(scripts[gvk]))
 
 
 def _findings(path: str, files: DefinitionFiles) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from typing import Final
 import click
 
 from karta_interpreter.base.findings import count
+from karta_interpreter.base.k8s import GVK
 from karta_interpreter.cli.definitions import check_namespaces, chosen, served_definitions, with_cluster
 from karta_interpreter.cli.options import (
     FOLDER,
@@ -26,6 +27,7 @@ from karta_interpreter.clusters.reports import verify_folder, verify_member
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.engine.verification import Judgement, Verdict
+from karta_interpreter.engine.verification.judgement import NO_PODS
 from karta_interpreter.engine.verification.report import Report
 
 _COLOURS: Final = {Verdict.OK: "green", Verdict.DIFFERS: "red", Verdict.UNJUDGED: "yellow"}
@@ -34,10 +36,16 @@ _COLOURS: Final = {Verdict.OK: "green", Verdict.DIFFERS: "red", Verdict.UNJUDGED
 def report_text(report: Report, *, fail_only: bool) -> str:
     """Return a line for each result, then the causes of differences, then the totals of each kind."""
     rows, kinds, texts = list[Sequence[str]](), list[Sequence[str]](), list[str]()
+    without_pods = dict[GVK, Counter[str]]()
     for gvk, name, judgement in report.results:
-        if not fail_only or judgement.verdict is Verdict.DIFFERS:
+        if judgement.reason == NO_PODS and not fail_only:
+            without_pods.setdefault(gvk, Counter())[name] += 1
+        elif not fail_only or judgement.verdict is Verdict.DIFFERS:
             verdict = click.style(str(judgement.verdict), fg=_COLOURS[judgement.verdict])
             rows.append((gvk.kind, name or "-", str(judgement.question), verdict, _why(judgement)))
+    for gvk, names in without_pods.items():
+        verdict = click.style(str(Verdict.UNJUDGED), fg=_COLOURS[Verdict.UNJUDGED])
+        rows.append((gvk.kind, count(len(names), "object"), "questions about pods", verdict, NO_PODS))
     if rows:
         texts.append(table(rows, header=("KIND", "OBJECT", "OPERATION", "RESULT", "WHY")))
     if causes := causes_text(report):

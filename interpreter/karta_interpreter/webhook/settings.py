@@ -18,6 +18,7 @@ _CHART_VALUES = {
     "kinds": "server.kinds",
     "kubeconfig": "karmada.kubeconfig",
     "multiple-pod-templates-scheduling": "registration.multiplePodTemplatesScheduling",
+    "operations": "registration.operations",
     "register": "registration.enabled",
     "registration-name": "registration.name",
     "service": "registration.service",
@@ -106,6 +107,7 @@ class Settings(Bounds, DefinitionSettings):
     ca_file: Path | None = None
     webhook_timeout: int = 3
     multiple_pod_templates_scheduling: bool = False
+    operations: tuple[str, ...] = ()
 
     @property
     def call_limit(self) -> float:

@@ -219,7 +219,7 @@ def test_scripts_depend_on_operations_that_karmada_answers(gvk: GVK, operations:
 @rows(
     ("parts", "operation", "off", "on"),
     [
-        pytest.param(TWO, "ReviseReplica", {"Rp", "Rv"}, {"Co"}, id="a revision of components would be one to 0"),
+        pytest.param(TWO, "ReviseReplica", {"Rv"}, {"Co"}, id="a revision of components would be one to 0"),
         pytest.param(ONE, "InterpretComponent", {"Rp", "Rv"}, {"Co"}, id="a script makes components of one"),
         pytest.param({}, "InterpretReplica", {"Rp"}, {"Rp"}, id="a script finds the pods that the Karta does not"),
     ],

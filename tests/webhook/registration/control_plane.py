@@ -15,6 +15,7 @@ from tests.definitions.sources.scripted_api import listening
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 CONFIGURATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpreterwebhookconfigurations"
+CUSTOMIZATIONS = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations"
 
 
 class ControlPlane:
@@ -24,7 +25,9 @@ class ControlPlane:
     """
 
     def __init__(self) -> None:
-        self.collections: dict[str, dict[str, Any]] = {place: {} for place in (CRDS, CONFIGURATIONS, PATH)}
+        self.collections: dict[str, dict[str, Any]] = {
+            place: {} for place in (CRDS, CONFIGURATIONS, CUSTOMIZATIONS, PATH)
+        }
         self.refused: dict[tuple[str, str], int] = {}
         self.available = True
         self.applied: list[Any] = []

@@ -107,6 +107,9 @@ control plane.
 {{- if .Values.registration.multiplePodTemplatesScheduling }}
 - --multiple-pod-templates-scheduling
 {{- end }}
+{{- range .Values.registration.operations }}
+- {{ printf "--operations=%s" . | quote }}
+{{- end }}
 {{- end }}
 # Answers end before it, whoever registers the server.
 - --webhook-timeout={{ .Values.registration.timeoutSeconds }}
@@ -330,6 +333,9 @@ labels:
 {{- $options = append $options (printf "--name %s --webhook-timeout %v" $registration.name $registration.timeoutSeconds) -}}
 {{- if $registration.multiplePodTemplatesScheduling -}}
 {{- $options = append $options "--multiple-pod-templates-scheduling" -}}
+{{- end -}}
+{{- range $registration.operations -}}
+{{- $options = append $options (printf "--operations '%s'" .) -}}
 {{- end -}}
 {{- if not .Values.server.catalogue -}}
 {{- $options = append $options "--no-catalogue" -}}

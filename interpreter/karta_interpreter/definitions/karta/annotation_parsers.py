@@ -252,7 +252,7 @@ def parse_lua(annotation: AnnotationText) -> Scripts:
     # The text is not a mapping: one finding about it is enough.
     if annotation.findings:
         return Scripts()
-    reading = read_scripts(customizations, annotation.karta.name, annotation.path)
+    reading = read_scripts(customizations, annotation.karta.name, annotation.path, agrees=True)
     for finding in reading.findings:
         annotation.report(finding, finding.path[len(annotation.path) :])
     allowed = annotation.parsed.get("operations", SLOTS)

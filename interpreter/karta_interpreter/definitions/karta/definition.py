@@ -15,6 +15,7 @@ from msgspec import Struct, structs
 from karta_interpreter.base.errors import QueryAbsentError
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import GVK, JSON, Object, count_values, grouped
+from karta_interpreter.base.karmada import OTHER_HALF
 from karta_interpreter.definitions.karta.identity import gvk_of
 from karta_interpreter.definitions.karta.status_rules import StatusRules
 from karta_interpreter.languages.jq import (
@@ -300,8 +301,18 @@ class Definition:
 
     def answers(self, operation: str) -> bool:
         """Return whether a script or (if that is allowed) the Karta answers an operation for this kind."""
-        if self.scripts.of(operation):
-            return True
+        return bool(self.scripts.of(operation)) or (self._allows(operation) and not self.is_counted_apart(operation))
+
+    def is_counted_apart(self, operation: str) -> bool:
+        """Return whether the Karta does not answer an operation because an override answers only its other half.
+
+        Both have to count alike, and the Karta would take a number of groups, or of anything else, as one of pods.
+        """
+        others = self.scripts.of(OTHER_HALF.get(operation, ""))
+        is_apart = operation not in self.scripts.operations and any(not script.agrees for script in others)
+        return is_apart and self._allows(operation)
+
+    def _allows(self, operation: str) -> bool:
         allowed = self.annotations.operations
         return self.has_karta and (allowed is None or operation in allowed)
 

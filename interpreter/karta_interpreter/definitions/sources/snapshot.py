@@ -10,7 +10,9 @@ from msgspec import Struct
 
 from karta_interpreter.base.findings import SEVERAL_NAMES, Finding, did_you_mean, error, warning
 from karta_interpreter.base.k8s import GVK
+from karta_interpreter.base.karmada import OTHER_HALF, SLOTS, Operation
 from karta_interpreter.definitions.karta import Definition
+from karta_interpreter.languages.lua.customization import COUNTED_APART, CUSTOMIZATIONS
 from karta_interpreter.languages.lua.script import Scripts
 
 
@@ -182,6 +184,7 @@ def combine(
         if below:
             findings += _hidden_scripts(scripts, below)
             served[gvk] = replace(below, definition=below.definition.overridden(scripts))
+            findings += counted_apart(served[gvk].definition)
         elif selection.takes(gvk):
             definition = Definition.of_scripts(gvk, scripts)
             served[gvk] = ServedDefinition(definition, definition.source)
@@ -189,6 +192,18 @@ def combine(
         quarantine for quarantine in (*quarantined, *overrides.quarantined) if selection.takes(quarantine.gvk)
     )
     return Snapshot(served, broken, (*findings, *overrides.findings, *selection.findings(gvks)))
+
+
+def counted_apart(definition: Definition) -> Iterator[Finding]:
+    """Yield a warning for each operation that the Karta does not answer because a script answers its other half."""
+    for operation, other in OTHER_HALF.items():
+        # No release of Karmada asks ReviseComponents.
+        if operation != Operation.REVISE_COMPONENTS and definition.is_counted_apart(operation):
+            script = definition.scripts.of(other)[0]
+            message = f"{definition.gvk}: its script answers {other}, so the Karta does not answer {operation}"
+            path = (*CUSTOMIZATIONS, SLOTS[other].field)
+            finding = warning("counted-apart", path, message, COUNTED_APART)
+            yield replace(finding, source=script.source, line=script.line, column=1 if script.line else 0)
 
 
 def _named(entry: ServedDefinition, *, with_line: bool) -> str:

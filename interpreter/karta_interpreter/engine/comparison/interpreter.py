@@ -8,6 +8,7 @@ from msgspec import Struct
 from karta_interpreter.base.errors import InterpretationError, LuaError
 from karta_interpreter.base.findings import Finding
 from karta_interpreter.base.k8s import Object
+from karta_interpreter.base.karmada import OTHER_HALF
 from karta_interpreter.definitions.karta import Definition, Known, resolved
 from karta_interpreter.definitions.sources import ServedDefinition
 from karta_interpreter.engine.evaluation import Status, match_with_rest
@@ -22,6 +23,7 @@ from karta_interpreter.engine.operations import (
     interpret,
     is_stale,
 )
+from karta_interpreter.languages.lua.customization import COUNTED_APART
 
 
 class Interpreter(Struct, frozen=True):
@@ -38,11 +40,12 @@ class Interpreter(Struct, frozen=True):
         """Return whether a definition or a script should answer an operation."""
         return operation in self.broken or self.entry.definition.answers(operation)
 
-    @property
-    def why_not(self) -> str:
-        """The reason why an operation has no answer, in karmadactl's words if only scripts are given."""
+    def why_not(self, operation: str) -> str:
+        """Return the reason why an operation has no answer, in karmadactl's words if only scripts are given."""
         if not self.entry.definition.has_karta:
             return "rule is not enabled"
+        if self.entry.definition.is_counted_apart(operation):
+            return f"a script answers {OTHER_HALF[operation]} alone; {COUNTED_APART}"
         reason = "the definition's annotation karta-interpreter.io/operations leaves it out"
         if self.entry.origin != "catalogue":
             return reason
@@ -75,7 +78,7 @@ def ask(
     if broken:
         return CallOutcome(call, error=f"{broken.location}{broken.message}", place=broken.location)
     if not definition.has_karta and not definition.answers(call.operation):
-        return CallOutcome(call, error=interpreter.why_not)
+        return CallOutcome(call, error=interpreter.why_not(call.operation))
     try:
         results = interpret(definition, call, options, on_print=on_print)
         return CallOutcome(call, results, reason=_reason(definition, call))

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON, NOTHING, changes, field_path
+from karta_interpreter.base.karmada import OTHER_HALF
 from karta_interpreter.definitions.karta import PREFIX, Definition, ReferenceReader, resolved
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS, Annotation
 from karta_interpreter.definitions.karta.schema import read_karta
@@ -207,7 +208,9 @@ def _layers(definition: Definition, operation: Operation, origin: str) -> tuple[
         names = ", ".join(script.name for script in scripts)
         layers.append(InterpreterLayer("script", f"script of {names}", answers=True))
     allowed, karta = definition.answers(operation), "none"
-    if definition.has_karta and not allowed:
+    if definition.is_counted_apart(operation):
+        karta = f"does not answer {operation} beside a script for {OTHER_HALF[operation]} alone"
+    elif definition.has_karta and not allowed:
         karta = "left out by the annotation karta-interpreter.io/operations"
     elif definition.has_karta:
         of_version = ", by its annotation other-versions" * (definition.object_name != definition.name)

@@ -21,12 +21,13 @@ from karta_interpreter.base.errors import (
     QueryRaisedError,
 )
 from karta_interpreter.base.k8s import COMPUTE_DOMAIN, JSON, Object, namespace
-from karta_interpreter.base.karmada import OWN_FUNCTIONS, SLOTS, Operation, Results
+from karta_interpreter.base.karmada import OTHER_HALF, OWN_FUNCTIONS, SLOTS, Operation, Results
 from karta_interpreter.definitions.karta import Definition, ReferenceReader, resolved
 from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem, TargetComponent
 from karta_interpreter.engine.operations.dispatch import own_answer
 from karta_interpreter.engine.operations.interpret_dependency import left_out_text, why_left_out
 from karta_interpreter.languages.jq import Query
+from karta_interpreter.languages.lua.customization import COUNTED_APART
 from karta_interpreter.languages.lua.empty_tables import restore_empty_tables
 from karta_interpreter.languages.lua.machine.worker import Job, run_job, script_job
 from karta_interpreter.languages.lua.results import lua_type
@@ -95,6 +96,11 @@ def _unanswered(definition: Definition, operation: Operation) -> InterpretationE
         scripted = ", ".join(sorted(definition.scripts.operations))
         message = f"no Karta and no script answers {operation} for {definition.gvk}; scripts answer {scripted}"
         return InterpretationError(message, code=404)
+    if definition.is_counted_apart(operation):
+        other = OTHER_HALF[operation]
+        script = definition.scripts.of(other)[0]
+        message = f"{definition.gvk}: script {script.name} answers {other}, so the Karta does not answer {operation}"
+        return InterpretationError(f"{message}: it may count something else; {COUNTED_APART}", code=400)
     allowed = ", ".join(sorted(definition.annotations.operations or ()))
     return InterpretationError(
         f"definition {definition.name} does not answer {operation}: its annotation "

@@ -12,9 +12,11 @@ from msgspec import Struct, ValidationError, convert, field
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit
+from karta_interpreter.base.karmada import OTHER_HALF
 from karta_interpreter.engine.operations import Operation, natively_answered
-from karta_interpreter.languages.lua.customization import CUSTOMIZATIONS, target_of
+from karta_interpreter.languages.lua.customization import CUSTOMIZATIONS, KIND, counts_agree, target_of
 from karta_interpreter.languages.lua.reading import read_scripts, without_linting
+from karta_interpreter.languages.lua.script import Scripts
 
 ANY = "*"
 HTTPS = 443
@@ -74,13 +76,17 @@ class Client(Struct, frozen=True, rename={"ca_bundle": "caBundle"}):
 
 
 class RegisteredWebhook(Struct, frozen=True, rename={"client": "clientConfig", "timeout": "timeoutSeconds"}):
-    """One webhook of a configuration. ``timeout`` is in seconds, None if it is not set."""
+    """One webhook of a configuration. ``timeout`` is in seconds, None if it is not set.
+
+    ``agrees`` is what the annotation of the configuration says about its counts.
+    """
 
     configuration: str
     name: str = ""
     client: Client = Client()
     rules: tuple[Rule, ...] = ()
     timeout: int | None = None
+    agrees: bool | None = None
 
     @property
     def full_name(self) -> str:
@@ -102,7 +108,8 @@ def read_webhooks(configuration: Object) -> tuple[RegisteredWebhook, ...]:
     entries = _read(configuration.get("webhooks") or (), tuple[dict[str, Any], ...], place)
     webhooks = list[RegisteredWebhook]()
     for number, entry in enumerate(entries):
-        webhooks.append(_read({**entry, "configuration": name}, RegisteredWebhook, f"{place}[{number}]"))
+        added = {"configuration": name, "agrees": counts_agree(configuration)}
+        webhooks.append(_read({**entry, **added}, RegisteredWebhook, f"{place}[{number}]"))
     return tuple(webhooks)
 
 
@@ -140,11 +147,22 @@ def kinds_of(webhooks: Iterable[RegisteredWebhook]) -> dict[GVK, tuple[Operation
 
 
 class Customization(Struct, frozen=True):
-    """The operations of a kind that Lua answers."""
+    """The operations of a kind that Lua answers.
+
+    ``scripts`` has those that count, except the ones that are too long to run here. ``agrees`` is what the annotation
+    says about them.
+    """
 
     name: str
     gvk: GVK | None
     operations: frozenset[str]
+    scripts: Scripts = Scripts()
+    agrees: bool | None = None
+
+    @property
+    def full_name(self) -> str:
+        """Return the name of the customization with its kind."""
+        return f"the {KIND} {self.name}"
 
     def takes(self, gvk: GVK, operation: Operation) -> bool:
         """Return whether the customization answers an operation of a kind."""
@@ -156,8 +174,10 @@ def read_customization(obj: Object) -> Customization:
     name = str(edit.get(obj, ("metadata", "name")))
     with without_linting():
         reading = read_scripts(edit.get(obj, CUSTOMIZATIONS), name)
+    scripts = Scripts(script for script in reading.scripts if script.operation in OTHER_HALF)
     # Karmada also runs the scripts that are too long for us.
-    return Customization(name, target_of(obj)[0], reading.scripts.operations | reading.broken)
+    operations = reading.scripts.operations | reading.broken
+    return Customization(name, target_of(obj)[0], operations, scripts, counts_agree(obj))
 
 
 class Interpreters(Struct):

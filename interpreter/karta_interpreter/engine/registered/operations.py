@@ -17,6 +17,7 @@ from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.definitions.karta import ComponentRules, Definition
 from karta_interpreter.definitions.karta.expressions import takes_number
 from karta_interpreter.engine.operations import SLOTS, Operation, by_operation, natively_answered
+from karta_interpreter.engine.registered.pairs import Others
 
 CRD = "CustomResourceDefinition"
 
@@ -120,24 +121,30 @@ def operations_for(
     *,
     multiple_pod_templates: bool = False,
     component_revision: bool = False,
+    others: Others | None = None,
+    registered: Collection[str] = (),
 ) -> tuple[Operation, ...]:
     """Return the operations to register for a definition, always in the same order. A kind that is not served has none.
 
     ``served`` holds the known facts about the kind, or is None. ``multiple_pod_templates``: Karmada's feature gate
     ``MultiplePodTemplatesScheduling`` is on. ``component_revision``: it knows ReviseComponents (`revises_components`),
-    which only follows InterpretComponent.
+    which only follows InterpretComponent. ``others`` are asked before this server, and ``registered`` are the
+    operations that are registered for the kind today.
     """
     served = served or ServedKind()
     if not served.served:
         return ()
-    left_out = set[Operation]()
+    left_out = set[str]()
+    if others:
+        left_out |= others.left_out(registered, multiple_pod_templates=multiple_pod_templates)
     if not served.namespaced:
         left_out.add(Operation.INTERPRET_DEPENDENCY)
     if not served.status_subresource:
         left_out.add(Operation.AGGREGATE_STATUS)
     if not component_revision:
         left_out.add(Operation.REVISE_COMPONENTS)
-    if multiple_pod_templates and definition.answers(Operation.INTERPRET_COMPONENT) and _has_components(definition):
+    is_component = Operation.INTERPRET_COMPONENT not in left_out and definition.answers(Operation.INTERPRET_COMPONENT)
+    if multiple_pod_templates and is_component and _has_components(definition):
         left_out |= {Operation.INTERPRET_REPLICA, Operation.REVISE_REPLICA}
     else:
         left_out |= {Operation.INTERPRET_COMPONENT, Operation.REVISE_COMPONENTS}

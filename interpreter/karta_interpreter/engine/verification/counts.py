@@ -24,7 +24,7 @@ from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.fights.rounds import differences
 from karta_interpreter.engine.operations import COUNTING_OPERATIONS, Call, interpret
 from karta_interpreter.engine.verification.evidence import Evidence
-from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
+from karta_interpreter.engine.verification.judgement import NO_PODS, Judgement, Question, Verdict, pod_field
 from karta_interpreter.engine.verification.members import (
     MemberGroup,
     Members,
@@ -84,7 +84,7 @@ def _of_karta(definition: Definition, evidence: Evidence, members: Members) -> I
             or not numbers.isdisjoint(group.replicas for group in members.groups)
             or Status.RUNNING not in matched()
         ):
-            yield _unjudged("it has no pods at present")
+            yield _unjudged(NO_PODS)
             return
     if unselected := [*_unselected(definition, evidence, members)]:
         yield from unselected

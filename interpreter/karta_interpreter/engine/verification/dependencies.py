@@ -18,7 +18,7 @@ from karta_interpreter.definitions.karta import Definition, resolved
 from karta_interpreter.engine.fights.rounds import field_of
 from karta_interpreter.engine.operations import Call, Operation, interpret, named_objects
 from karta_interpreter.engine.verification.evidence import Evidence
-from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
+from karta_interpreter.engine.verification.judgement import NO_PODS, Judgement, Question, Verdict, pod_field
 from karta_interpreter.engine.verification.members import components_of
 
 _FIELD: Final = "metadata.annotations.karta-interpreter.io/dependencies"
@@ -40,7 +40,7 @@ def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[J
     referred = named_objects(definition, evidence.object, [])
     named |= {(each.kind, each.name or None) for each in referred if each.namespace != namespace(evidence.object)}
     if not evidence.pods:
-        yield Judgement(Question.DEPENDENCIES, Verdict.UNJUDGED, "it has no pods at present")
+        yield Judgement(Question.DEPENDENCIES, Verdict.UNJUDGED, NO_PODS)
     # The controller may make an object of these kinds without an owner.
     children = {child.get("kind") for child in objects_in(get(definition.manifest, _CHILDREN))}
     described = {field: value for field, value in evidence.object.items() if field not in ("metadata", "status")}

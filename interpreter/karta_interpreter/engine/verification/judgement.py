@@ -1,7 +1,7 @@
 """The result of a comparison."""
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from karta_interpreter.base.k8s import JSON
 from karta_interpreter.definitions.karta import Definition
@@ -26,6 +26,10 @@ class Question(StrEnum):
     RETAIN = "Retain"
     STATUS = "AggregateStatus"
     CRD = "CRD"
+
+
+NO_PODS: Final = "it has no pods at present"
+"""The reason why questions about pods are not judged, which all workloads of a new member have in common."""
 
 
 class Judgement(NamedTuple):

@@ -20,7 +20,7 @@ from karta_interpreter.base.k8s import (
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.evaluation.pod_states import is_active
 from karta_interpreter.engine.verification.evidence import Evidence
-from karta_interpreter.engine.verification.judgement import Judgement, Question, Verdict, pod_field
+from karta_interpreter.engine.verification.judgement import NO_PODS, Judgement, Question, Verdict, pod_field
 from karta_interpreter.engine.verification.members import MemberGroup, Members
 
 _ADDED_CONTAINERS: Final = "metadata.annotations.karta-interpreter.io/added-containers"
@@ -37,7 +37,7 @@ _REPLACED: Final = (Judgement(Question.REQUIREMENTS, Verdict.UNJUDGED, "a roll-o
 def judge_requirements(definition: Definition, evidence: Evidence, members: Members) -> Iterator[Judgement]:
     """Compare the requests of the pods of each pod set with the requests of its template."""
     if not any(is_active(pod) for group in members.groups for pod in group.pods):
-        yield Judgement(Question.REQUIREMENTS, Verdict.UNJUDGED, "it has no pods at present")
+        yield Judgement(Question.REQUIREMENTS, Verdict.UNJUDGED, NO_PODS)
         return
     for group in members.groups:
         yield from _judged(definition, evidence, group)

@@ -19,6 +19,13 @@ from karta_interpreter.languages.lua.script import Script, Scripts
 
 KIND = "ResourceInterpreterCustomization"
 
+COUNTS_AGREE = "karta-interpreter.io/counts-agree"
+"""The annotation of a customization, or of a webhook's configuration, that says whether it counts as Kartas do."""
+COUNTED_APART = (
+    f'add the other script, or the annotation {COUNTS_AGREE}: "true" to the customization if both count alike'
+)
+
+_AGREES = ("metadata", "annotations", COUNTS_AGREE)
 _ALL_RUN = "InterpretDependency"
 _TARGET = ("spec", "target")
 CUSTOMIZATIONS = ("spec", "customizations")
@@ -111,7 +118,11 @@ def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> L
     name, (gvk, about_target) = _name(value), target_of(value)
     customizations = edit.get(value, CUSTOMIZATIONS)
     reading = read_scripts(
-        {} if customizations is None else customizations, name or position.source, CUSTOMIZATIONS, position
+        {} if customizations is None else customizations,
+        name or position.source,
+        CUSTOMIZATIONS,
+        position,
+        agrees=counts_agree(value) is True,
     )
     about_scripts = () if customizations is None and "customizations" in value else reading.findings
     shape = [*_shape_findings(value), *about_target]
@@ -130,6 +141,12 @@ def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> L
     return LoadedCustomization(name, gvk, scripts, findings, position.source, reading.broken, position.line)
 
 
+def counts_agree(value: Object) -> bool | None:
+    """Return what the annotation of an object says, None if it says nothing."""
+    said = edit.get(value, _AGREES)
+    return said == "true" if said in ("true", "false") else None
+
+
 def _what(value: JSON) -> str:
     if not isinstance(value, dict):
         return type_name(value)
@@ -146,6 +163,9 @@ def _shape_findings(value: Object) -> Iterator[Finding]:
     if value.get("apiVersion") != API_VERSION:
         message = f"there is no {KIND} in {value.get('apiVersion') or 'no group'}"
         yield error("schema", ("apiVersion",), message, f"write apiVersion: {API_VERSION}")
+    said = edit.get(value, _AGREES)
+    if said is not None and counts_agree(value) is None:
+        yield error("schema", _AGREES, f'must be "true" or "false", not {said!r}', "write it in quotes")
     for path, fields in _FIELDS:
         section = edit.get(value, path)
         if isinstance(section, dict):

@@ -49,18 +49,18 @@ def lints() -> bool:
 
 
 def read_scripts(
-    customizations: JSON, name: str, path: Path = (), place: SourcePosition | None = None
+    customizations: JSON, name: str, path: Path = (), place: SourcePosition | None = None, *, agrees: bool = False
 ) -> "ScriptReading":
     """Read and judge a mapping such as ``spec.customizations``: ``{healthInterpretation: {luaScript: ...}}``.
 
     ``name`` is the name of the customization, for messages, and ``path`` is the path of the mapping, for findings. With
-    a ``place`` the findings and the scripts know their lines.
+    a ``place`` the findings and the scripts know their lines. ``agrees`` is `Script.agrees`.
 
     >>> reading = read_scripts({"retention": {"luaScript": "function Retain(a, b) return a end"}}, "mine")
     >>> reading.scripts.of("Retain")[0].function
     'Retain'
     """
-    reader = _Reader(name, place)
+    reader = _Reader(name, place, agrees=agrees)
     reader.read(customizations, path)
     return ScriptReading(Scripts(reader.scripts), tuple(reader.findings), frozenset(reader.broken))
 
@@ -88,8 +88,8 @@ class ScriptReading(Struct, frozen=True):
 class _Reader:
     """Collects the scripts and the findings of one customization."""
 
-    def __init__(self, name: str, place: SourcePosition | None) -> None:
-        self.name, self.place = name, place
+    def __init__(self, name: str, place: SourcePosition | None, *, agrees: bool) -> None:
+        self.name, self.place, self.agrees = name, place, agrees
         self.scripts: list[Script] = []
         self.findings: list[Finding] = []
         self.broken: set[str] = set()
@@ -126,7 +126,7 @@ class _Reader:
 
     def _read_script(self, operation: str, text: str, path: Path) -> None:
         lines = self.place.lines_of(path, text) if self.place else None
-        script = Script(operation, text, self.name)
+        script = Script(operation, text, self.name, agrees=self.agrees)
         if self.place and lines:
             of_script = () if lines.are_consecutive else lines.of_value
             script = structs.replace(

@@ -28,6 +28,8 @@ class Script(Struct, frozen=True):
     line: int = 0
     lines: tuple[int, ...] = ()
     column: int = 1
+    agrees: bool = False
+    """Whether it counts as the Karta below it does. Its author says so, or is the author of the Karta."""
 
     @property
     def function(self) -> str:

@@ -33,6 +33,7 @@ from karta_interpreter.webhook.doctor.rights import REVIEWS, judge_rights
 from karta_interpreter.webhook.doctor.token import judge_token
 from karta_interpreter.webhook.doctor.webhooks import (
     judge_admission,
+    judge_counts,
     judge_gate,
     judge_precedence,
     judge_registration,
@@ -123,6 +124,7 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
         *judge_rules(ours),
         *judge_gate(ours, foreign, customizations),
         *judge_precedence(ours, foreign, customizations),
+        *judge_counts(ours, foreign, customizations),
         *await _kinds(plane, ours),
         *judge_rights(await plane.rights()),
         *judge_token(api.token_life(), time.time()),

@@ -6,13 +6,14 @@ with 0 and the workload is scaled to zero.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
 from karta_interpreter.base.findings import count, listed
 from karta_interpreter.base.k8s import GVK, Object, edit
+from karta_interpreter.base.karmada import OTHER_HALF
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.engine.registered.interpreters import (
     ANY,
@@ -23,11 +24,13 @@ from karta_interpreter.engine.registered.interpreters import (
     kinds_of,
 )
 from karta_interpreter.engine.registered.operations import INTERPRETS_COMPONENT, REVISES_REPLICA
+from karta_interpreter.engine.registered.pairs import ANSWER_BOTH, Others, others_of, without
 from karta_interpreter.webhook.doctor.result import CheckResult, ok, problem, warning
 from karta_interpreter.webhook.registration.admission_ca import WEBHOOK
 from karta_interpreter.webhook.settings import option
 
 _REGISTERED, _TIMEOUT, _RULES = "registration", "timeout", "rules"
+_BY_GATE = Operation.INTERPRET_COMPONENT, Operation.REVISE_COMPONENTS
 _OFTEN, _JUST_NOW = 6, timedelta(seconds=90)  # servers that fight write once a minute each
 _LONGEST = 10
 """Seconds. Karmada's controllers have five workers. Each worker blocks while it waits for an answer."""
@@ -40,7 +43,10 @@ def judge_registration(
     if ours:
         kinds = kinds_of(ours)
         what = f"{count(sum(map(len, kinds.values())), 'operation')} of {count(len(kinds), 'kind')}"
-        yield ok(_REGISTERED, f"{name} registers {what}: {listed(kinds)}")
+        answered = {operation for operations in kinds.values() for operation in operations}
+        missing = [operation for operation in Operation if operation not in {*_BY_GATE, *answered}]
+        lacks = f"; for no kind: {', '.join(missing)}" if missing else ""
+        yield ok(_REGISTERED, f"{name} registers {what}: {listed(kinds)}{lacks}")
         return
     names = sorted({webhook.configuration for webhook in foreign})
     yield problem(
@@ -134,7 +140,7 @@ def judge_admission(configuration: Object | None, ours: Sequence[RegisteredWebho
         yield ok("admission", "Kartas are checked before they are stored")
 
 
-_CHECK, _GATE = "precedence", "gate"
+_CHECK, _COUNTS, _GATE = "precedence", "counts", "gate"
 _COMPONENT, _REVISE = Operation.INTERPRET_COMPONENT, Operation.REVISE_REPLICA
 _ANSWERED_BY_KARMADA = {_COMPONENT: INTERPRETS_COMPONENT, _REVISE: REVISES_REPLICA}
 
@@ -174,9 +180,38 @@ def _overridden(ours: Sequence[RegisteredWebhook], customizations: Sequence[Cust
                 yield warning(
                     _CHECK,
                     f"{gvk}: {', '.join(shared)} is answered by the ResourceInterpreterCustomization "
-                    f"{customization.name}, and we are never asked",
+                    f"{customization.name}, which Karmada asks before this server",
                     f"delete these scripts from {customization.name}, if that is not meant",
                 )
+
+
+def judge_counts(
+    ours: Sequence[RegisteredWebhook], foreign: Sequence[RegisteredWebhook], customizations: Sequence[Customization]
+) -> Iterator[CheckResult]:
+    """Check that one interpreter counts a kind and divides it, and name the kinds that nobody divides."""
+    kinds = kinds_of(ours)
+    others = others_of(kinds, customizations, foreign, next((webhook.configuration for webhook in ours), ""))
+    for gvk, other in others.items():
+        if other.half:
+            yield _half(gvk, other, other.half, kinds[gvk])
+    whole = [gvk for gvk, operations in kinds.items() if gvk not in others and _is_whole(gvk, operations)]
+    if whole:
+        yield ok(_COUNTS, f"counted, and sent whole to each member: {listed(whole)}")
+
+
+def _half(gvk: GVK, other: Others, half: Operation, registered: Collection[str]) -> CheckResult:
+    ours, answered = OTHER_HALF[half], f"{gvk}: {other.names[half]} answers {half}"
+    if ours not in registered:
+        return warning(_COUNTS, f"{answered}, and {ours} is not registered, so {without(gvk, ours)}", ANSWER_BOTH)
+    if other.agreement.agrees is False:
+        return problem(_COUNTS, f"{answered}, and {ours} is registered, although {other.agreement.reason}", ANSWER_BOTH)
+    why = "as its annotation says" if other.agreement.agrees else "as the server has found, or as it was before"
+    return ok(_COUNTS, f"{answered}, and this server {ours}, {why}: both count alike")
+
+
+def _is_whole(gvk: GVK, registered: Collection[str]) -> bool:
+    is_counted = Operation.INTERPRET_REPLICA in registered and _REVISE not in registered
+    return is_counted and gvk not in REVISES_REPLICA
 
 
 def judge_gate(

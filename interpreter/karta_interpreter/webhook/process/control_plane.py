@@ -16,6 +16,7 @@ from karta_interpreter.definitions.sources.cluster import Cluster
 from karta_interpreter.definitions.sources.token_life import TokenWatch
 from karta_interpreter.webhook.http.tls import Tls
 from karta_interpreter.webhook.log import log
+from karta_interpreter.webhook.registration.choice import Choice
 from karta_interpreter.webhook.registration.configuration import (
     Endpoint,
     certificates,
@@ -115,6 +116,7 @@ class ControlPlane:
             webhook_configuration,
             multiple_pod_templates=self._settings.multiple_pod_templates_scheduling,
             timeout_seconds=self._settings.webhook_timeout,
+            choice=Choice.of(self._settings.operations),
         )
 
         def endpoint() -> Endpoint | None:

@@ -29,6 +29,8 @@ from karta_interpreter.engine.registered.operations import (
     revises_components,
     served_versions,
 )
+from karta_interpreter.engine.registered.pairs import Others
+from karta_interpreter.webhook.registration.choice import EVERYTHING, Choice
 
 PATH = "/interpret"
 """The path at which the server answers."""
@@ -171,7 +173,7 @@ NAME = "karta-interpreter"
 """The default name of the object."""
 
 
-def webhook_configuration(
+def webhook_configuration(  # noqa: PLR0913 - one for each source of a decision
     snapshot: Snapshot,
     endpoint: Endpoint,
     served: Mapping[GVK, ServedKind] | None = None,
@@ -180,17 +182,21 @@ def webhook_configuration(
     multiple_pod_templates: bool = False,
     timeout_seconds: int = 3,
     present: Object | None = None,
+    others: Mapping[GVK, Others] | None = None,
+    choice: Choice = EVERYTHING,
 ) -> Object:
     """Return one webhook per definition, each for exactly one kind and the operations of `operations_for`.
 
-    ``served`` is the content of the API server's CRDs, None if it is unknown. ``timeout_seconds`` is from 1 to 30. A
-    kind with a broken definition and no last good version keeps its operations in ``present``, the current object.
+    ``served`` is the content of the API server's CRDs, None if it is unknown. ``timeout_seconds`` is from 1 to 30.
+    ``others`` are the interpreters that Karmada asks first, where there are some. A kind with a broken definition and
+    no last good version keeps its operations in ``present``, the current object. ``choice`` limits all of them.
     Failing calls are better than a workload that Karmada no longer knows how to divide.
     """
     broken = {quarantined.gvk for quarantined in snapshot.quarantined} - snapshot.entries.keys()
+    registered, others = registered_operations(present or {}), others or {}
     broken_operations = {
         gvk: operations
-        for gvk, operations in registered_operations(present or {}).items()
+        for gvk, operations in registered.items()
         if gvk in broken and are_safe(gvk, operations, multiple_pod_templates=multiple_pod_templates)
     }
     answered = {
@@ -199,12 +205,15 @@ def webhook_configuration(
             find_served(served, gvk),
             multiple_pod_templates=multiple_pod_templates,
             component_revision=revises_components(served),
+            others=others.get(gvk),
+            registered=registered.get(gvk, ()),
         )
         for gvk, entry in snapshot.entries.items()
     }
-    operations: dict[GVK, tuple[str, ...]] = {
-        gvk: answers for gvk, answers in (broken_operations | answered).items() if answers
-    }
+    operations = dict[GVK, tuple[str, ...]]()
+    for gvk, answers in (broken_operations | answered).items():
+        if allowed := tuple(operation for operation in answers if choice.allows(gvk, operation)):
+            operations[gvk] = allowed
     names = webhook_names(operations)
     return {
         "apiVersion": API_VERSION,

@@ -4,29 +4,32 @@ import asyncio
 import base64
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import ClusterError
-from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import JSON, Object, edit, request_path
+from karta_interpreter.base.findings import count, listed
+from karta_interpreter.base.k8s import GVK, JSON, Object, edit, request_path
 from karta_interpreter.base.karmada import GROUP, VERSION
 from karta_interpreter.base.rate_limit import RateLimit
 from karta_interpreter.definitions.sources import Snapshot, Store, keep_running
 from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer, existing
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.engine.registered.operations import served_kinds
+from karta_interpreter.engine.registered.pairs import Others
 from karta_interpreter.webhook.registration.admission_ca import AdmissionCA
 from karta_interpreter.webhook.registration.configuration import (
     NAME,
     Endpoint,
     left_out,
+    registered_operations,
     webhook_configuration,
 )
 from karta_interpreter.webhook.registration.conflicts import Messages, rival
+from karta_interpreter.webhook.registration.other_counts import OtherCounts
 from karta_interpreter.webhook.settings import option
 
 _RESOURCE = (GROUP, VERSION, "resourceinterpreterwebhookconfigurations")
@@ -91,6 +94,7 @@ class Registrar:
         self._woken = asyncio.Event()
         self._crds = Informer(api, CRDS, lambda crd: served_kinds([crd]), _PACE)
         self._present = Informer(api, CONFIGURATIONS, dict, _PACE)
+        self._counts = OtherCounts(api, _PACE, self.wake)
         self._admission = AdmissionCA(api, lambda: at.ca_bundle if (at := endpoint()) else b"", name)
         self._applied: Object | None = None
         self._became: JSON = None
@@ -120,6 +124,8 @@ class Registrar:
             works: list[Callable[[], Awaitable[None]]] = [
                 partial(self._crds.follow, self.wake),
                 partial(self._present.follow, self.wake),
+                partial(self._counts.customizations.follow, self.wake),
+                self._counts.run,
                 self._keep,
                 self._admission.run,
             ]
@@ -150,7 +156,10 @@ class Registrar:
         present = self._present.objects.get(self._name)
         make = partial(self._configuration, snapshot, endpoint, served, name=self._name, present=present)
         # In a thread: it takes 0.1 ms for each kind, and there may be thousands.
-        desired = _marked(await asyncio.to_thread(make), self._version)
+        others = await self._counts.others(snapshot, self._present.objects.values(), self._name)
+        desired = _marked(await asyncio.to_thread(make, others=others), self._version)
+        if others:
+            self._log_left_out(desired, await asyncio.to_thread(make), others)
         if endpoint.doubt:
             self._messages.log("doubt", logging.ERROR, f"Karmada rejects the certificate: {endpoint.doubt}")
         for finding in left_out(snapshot, served):
@@ -197,7 +206,7 @@ class Registrar:
 
     def _known_endpoint(self) -> Endpoint | None:
         """Return the endpoint while the definitions to register and the present registration are known."""
-        for collection in (self._present, self._crds):
+        for collection in (self._present, self._crds, self._counts.customizations):
             if not collection.in_step or not (collection.listed or collection.problem):
                 if collection.problem and self._applied is None:
                     self._messages.log("apply", logging.ERROR, f"cannot register: {collection.problem}")
@@ -210,6 +219,13 @@ class Registrar:
                 logging.WARNING,
                 f"kinds are registered without a look at their CRDs: {self._crds.problem}",
             )
+        if (problem := self._counts.customizations.problem) and self._counts.customizations.is_refused:
+            message = f"kinds are registered without a look at the customizations that Karmada asks first: {problem}"
+            self._messages.log("customizations", logging.WARNING, message)
+        if lost := self._counts.customizations.left_out:
+            lacking = f"there is no room for {count(len(lost), 'customization')}: {listed(lost)}"
+            message = f"{lacking}; kinds are registered as if they were not there"
+            self._messages.log("customizations", logging.ERROR, message)
         # Generation 0 is a store that has read nothing. Registering it would take all kinds away.
         endpoint = self._endpoint() if self._store.snapshot.generation else None
         if endpoint is None and self._applied is None and asyncio.get_running_loop().time() - self._started > _LONG:
@@ -217,6 +233,15 @@ class Registrar:
                 "apply", logging.WARNING, "nothing is registered yet: definitions or certificate are not there"
             )
         return endpoint
+
+    def _log_left_out(self, desired: Object, alone: Object, others: Mapping[GVK, Others]) -> None:
+        """Log the operations that are registered only while no other interpreter answers a part of them."""
+        registered = registered_operations(desired)
+        for gvk, operations in registered_operations(alone).items():
+            for operation in (operation for operation in operations if operation not in registered.get(gvk, ())):
+                why = others[gvk].why(gvk, operation)
+                topic = f"{gvk} {operation}"
+                self._messages.log(topic, logging.WARNING, f"{operation} of {gvk} is not registered: {why}")
 
     async def _apply(self, desired: Object) -> float | None:
         path = request_path(*_RESOURCE, name=self._name)

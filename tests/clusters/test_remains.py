@@ -1,0 +1,62 @@
+"""What stays on a Karmada when a registration goes.
+
+Karmada leaves attached bindings alone once nothing answers InterpretDependency (``Reconcile`` in
+``pkg/dependenciesdistributor/dependencies_distributor.go`` returns), and statuses once nothing answers AggregateStatus
+(``updateResourceStatus`` in ``pkg/controllers/status/common.go``).
+"""
+
+from typing import Any
+
+import pytest
+
+from karta_interpreter.base.k8s.values import GVK
+from karta_interpreter.base.karmada import Operation
+from karta_interpreter.clusters.remains import remains_of
+from tests.support.rows import rows
+
+JOBSET = GVK("jobset.x-k8s.io", "v1alpha2", "JobSet")
+DEPLOYMENT = GVK("apps", "v1", "Deployment")
+RAY = GVK("ray.io", "v1", "RayCluster")
+ALL = tuple(Operation)
+
+
+def binding(gvk: GVK, name: str, *needed_by: str, reports: int = 0) -> Any:
+    return {
+        "metadata": {"namespace": "ml", "name": f"{name}-{gvk.kind.lower()}"},
+        "spec": {
+            "resource": {**gvk.type_meta, "namespace": "ml", "name": name},
+            "requiredBy": [{"namespace": "ml", "name": other, "clusters": []} for other in needed_by],
+        },
+        "status": {"aggregatedStatus": [{"clusterName": f"m{number}"} for number in range(reports)]},
+    }
+
+
+SECRET = GVK("", "v1", "Secret")
+
+
+@rows(
+    ("kinds", "bindings", "commands"),
+    [
+        pytest.param({JOBSET: ALL}, [binding(JOBSET, "a"), binding(SECRET, "s", "a-jobset")],
+            ["kubectl -n ml delete resourcebinding s-secret"], id="a Secret that we have attached"),
+        pytest.param({JOBSET: ALL, DEPLOYMENT: ALL},
+            [binding(JOBSET, "a"), binding(DEPLOYMENT, "b"), binding(SECRET, "s", "a-jobset", "b-deployment")], [],
+            id="a Secret that a Deployment needs, too, of which Karmada knows the dependencies itself"),
+        pytest.param({JOBSET: [Operation.INTERPRET_HEALTH]},
+            [binding(JOBSET, "a"), binding(SECRET, "s", "a-jobset")], [], id="somebody else attaches it"),
+        pytest.param({}, [binding(SECRET, "s", "gone-jobset")], [], id="of a binding that is not there"),
+        pytest.param({JOBSET: ALL}, [binding(JOBSET, "a", reports=2)],
+            ["kubectl -n ml patch JobSet a --subresource status --type json"], id="a status that we have merged"),
+        pytest.param({JOBSET: ALL}, [binding(JOBSET, "a")], [], id="no status has come"),
+        pytest.param({RAY: ALL, DEPLOYMENT: ALL},
+            [binding(RAY, "r", reports=1), binding(DEPLOYMENT, "d", reports=1)], [],
+            id="kinds of which Karmada merges the status itself"),
+        pytest.param({JOBSET: ALL}, [{"metadata": {"name": "x"}, "spec": {}}], [], id="of nothing"),
+    ],
+)  # fmt: skip
+def test_only_what_nobody_else_answers_stays(kinds: Any, bindings: list[Any], commands: list[str]) -> None:
+    remains = [*remains_of(kinds, bindings)]
+
+    assert len(remains) == len(commands)
+    for remain, command in zip(remains, commands, strict=True):
+        assert remain.command.startswith(command)
