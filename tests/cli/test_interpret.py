@@ -215,13 +215,13 @@ def test_broken_definition_before_good_one_is_reported(run: Run, files: Path, ka
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        pytest.param("- 1", f"it.yaml:1: item {_NO_REPORT}", id="a list of numbers"),
-        pytest.param("applied: 1", "it.yaml:1: item.applied must be a boolean, but is a number",
+        pytest.param("- 1", f"it.yaml:1:3: the item {_NO_REPORT}", id="a list of numbers"),
+        pytest.param("applied: 1", "it.yaml:1:1: the item.applied must be a boolean, but is a number",
             id="a number for a boolean"),
         pytest.param("clusterName: m1\n---\nclusterName: m1",
-            "it.yaml:3: item is a second one of m1: each cluster has one", id="a cluster twice"),
-        pytest.param("{clusterName: m1, heath: Healthy}", "it.yaml:1: item has no field heath; did you mean health?",
-            id="a typo"),
+            "it.yaml:3:1: the item is a second one of m1: each cluster has one", id="a cluster twice"),
+        pytest.param("{clusterName: m1, heath: Healthy}",
+            "it.yaml:1:1: the item has no field heath; did you mean health?", id="a typo"),
     ],
 )  # fmt: skip
 def test_statuses_that_cannot_be_read(run: Run, files: Path, content: str, message: str) -> None:

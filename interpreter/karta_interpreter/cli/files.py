@@ -21,7 +21,7 @@ from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.schema import other_file
 from karta_interpreter.definitions.sources import decode, list_files
 from karta_interpreter.definitions.sources.file_scan import read_file
-from karta_interpreter.engine.operations import StatusItem
+from karta_interpreter.engine.operations import StatusItem, status_items
 from karta_interpreter.engine.registered.operations import CRD
 
 STDIN = "-"
@@ -101,12 +101,9 @@ def named(obj: Object) -> str:
 
 def read_items(path: str) -> tuple[StatusItem, ...]:
     """Return the status of each member cluster: one ``AggregatedStatusItem`` per document, or a list of them."""
-    items, clusters = list[StatusItem](), set[str]()
-    for document in _read(path, manifest.read_documents):
-        place = f"{document.source}:{document.line}: item"
-        values = document.value if isinstance(document.value, list) else [document.value]
-        items += [StatusItem.written(value, place, clusters) for value in values]
-    return tuple(items)
+    clusters = set[str]()
+    items = _read(path, lambda text, source: status_items.read_items(text, source, clusters))
+    return tuple(item for _, item in items)
 
 
 def read_texts(path: str) -> Iterable[tuple[str, str]]:

@@ -105,7 +105,9 @@ def test_count_without_a_place_is_not_kept(
     define: Define, scale: dict[str, str], desired: dict[str, Any], observed: dict[str, Any]
 ) -> None:
     definition = define(root=component("train", ".spec.template", **scale))
-    assert retain(definition, obj(**desired), obj(**observed)) == obj(**desired)
+    for metadata in ({}, RETAINING):
+        template = obj(metadata, **desired)
+        assert retain(definition, template, obj(**observed)) == template
 
 
 def test_minimum_is_kept_if_only_the_template_counts_by_bounds(define: Define) -> None:

@@ -2,8 +2,10 @@
 
 import pytest
 
+from karta_interpreter.base.errors import ManifestError
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.web.console.texts import TextError, read_items, read_object, read_objects
+from karta_interpreter.engine.operations.status_items import read_items
+from karta_interpreter.web.console.texts import read_object, read_objects
 from tests.support.rows import rows
 
 WRONG = [
@@ -17,14 +19,14 @@ WRONG = [
 
 @rows(("text", "line"), WRONG)
 def test_text_without_one_object_has_reason_and_line(text: str, line: int) -> None:
-    with pytest.raises(TextError) as found:
+    with pytest.raises(ManifestError) as found:
         read_object(text)
     assert str(found.value)
     assert found.value.line == line
 
 
 def test_object_without_kind_of_several_has_its_line() -> None:
-    with pytest.raises(TextError) as found:
+    with pytest.raises(ManifestError) as found:
         read_objects("apiVersion: v1\nkind: Pod\n---\nkind: Pod\n")
     assert found.value.line == 4
 
@@ -32,7 +34,7 @@ def test_object_without_kind_of_several_has_its_line() -> None:
 def test_objects_may_stand_in_a_list() -> None:
     text = "- {apiVersion: v1, kind: Pod}\n- {apiVersion: batch/v1, kind: Job}\n"
     assert [each["kind"] for each in read_objects(text)] == ["Pod", "Job"]
-    with pytest.raises(TextError) as found:
+    with pytest.raises(ManifestError) as found:
         read_objects(f"{text}- {{kind: Pod}}\n")
     assert found.value.line == 3
 
@@ -42,7 +44,7 @@ def test_object_of_the_kind_is_taken_of_several() -> None:
     place = read_object(text, [GVK("batch", "v1", "Job")])
     assert place is not None
     assert place.value["kind"] == "Job"
-    with pytest.raises(TextError, match="contains 2 objects, none of them of the definition's kind"):
+    with pytest.raises(ManifestError, match="contains 2 objects, none of them of the definition's kind"):
         read_object(text, [GVK("apps", "v1", "Deployment")])
 
 
@@ -52,16 +54,16 @@ def test_empty_text_is_not_an_error(text: str) -> None:
 
 
 def test_list_without_items_is_an_error() -> None:
-    for read in (read_object, read_objects, read_items):
-        with pytest.raises(TextError, match="the list has no items"):
+    for read in (read_object, read_objects):
+        with pytest.raises(ManifestError, match="the list has no items"):
             read("apiVersion: v1\nkind: List\nitems: []\n")
 
 
 def test_object_of_list_has_places_of_the_text() -> None:
     place = read_object("kind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  spec:\n    nodeName: a\n")
     assert place is not None
-    assert place.position(("spec", "nodeName")) == [6, 15]
-    assert place.position(("spec", "absent", "deep")) == [6, 5], "the nearest ancestor"
+    assert place.position(("spec", "nodeName")) == (6, 15)
+    assert place.position(("spec", "absent", "deep")) == (6, 5), "the nearest ancestor"
 
 
 @pytest.mark.parametrize(
@@ -74,10 +76,13 @@ def test_object_of_list_has_places_of_the_text() -> None:
     ids=["a list", "documents", "JSON"],
 )
 def test_items_are_elements_or_documents(text: str) -> None:
-    assert [(item.cluster, item.status) for _, item in read_items(text)] == [("a", {"ready": 1}), ("b", None)]
+    assert [(item.cluster, item.status) for _, item in read_items(text, "", set())] == [
+        ("a", {"ready": 1}),
+        ("b", None),
+    ]
 
 
 def test_item_of_wrong_type_has_its_line() -> None:
-    with pytest.raises(TextError) as found:
-        read_items("- clusterName: a\n- clusterName: [b]\n")
+    with pytest.raises(ManifestError) as found:
+        list(read_items("- clusterName: a\n- clusterName: [b]\n", "", set()))
     assert (found.value.line, str(found.value)) == (2, "the item.clusterName must be a string, but is a list")

@@ -7,11 +7,11 @@ Unquoted scalars mean the same as for the API server (``sigs.k8s.io/yaml`` over 
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from sys import intern
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import orjson
@@ -102,8 +102,20 @@ def read_documents(text: str, source: str, texts: Container[str] = ()) -> list[D
     return documents
 
 
-def read_objects(text: str, source: str, *kinds: str) -> list[tuple[Document, Path, JSON]]:
-    r"""Return every object of a manifest with its document and its path in that.
+class PlacedValue(NamedTuple):
+    """A value of a text, with its document and its path in that."""
+
+    document: Document
+    path: Path
+    value: JSON
+
+    def position(self, path: Path = ()) -> tuple[int, int]:
+        """Return line and column of the part at a path of the value, or of its nearest ancestor that exists."""
+        return self.document.position((*self.path, *path))
+
+
+def read_objects(text: str, source: str, *kinds: str) -> list[PlacedValue]:
+    r"""Return every object of a manifest with its place.
 
     The items of a ``List``, and of the lists of these ``kinds``, are returned one by one. An API server gives their
     kind with the list only. Raises ManifestError as
@@ -114,7 +126,7 @@ def read_objects(text: str, source: str, *kinds: str) -> list[tuple[Document, Pa
     [(('items', 0), {'apiVersion': 'batch/v1', 'kind': 'Job', 'spec': {}})]
     """
     lists = ("List", *(f"{kind}List" for kind in kinds))
-    objects: list[tuple[Document, Path, JSON]] = []
+    objects: list[PlacedValue] = []
     for document in read_documents(text, source):
         value = document.value
         if isinstance(value, dict) and value.get("kind") in lists and isinstance(value.get("items"), list):
@@ -124,14 +136,24 @@ def read_objects(text: str, source: str, *kinds: str) -> list[tuple[Document, Pa
                 else {"apiVersion": value.get("apiVersion"), "kind": value["kind"].removesuffix("List")}
             )
             objects += [
-                (document, ("items", index), {**of_list, **item} if isinstance(item, dict) else item)
+                PlacedValue(document, ("items", index), {**of_list, **item} if isinstance(item, dict) else item)
                 for index, item in enumerate(value["items"])
             ]
         else:
-            objects.append((document, (), value))
+            objects.append(PlacedValue(document, (), value))
         if len(objects) > MOST_DOCUMENTS:
             raise ManifestError(f"more than {MOST_DOCUMENTS} objects in one text", line=document.line, column=1)
     return objects
+
+
+def elements_of(places: Iterable[PlacedValue]) -> Iterator[PlacedValue]:
+    """Yield the elements of lists one by one, and every other value."""
+    for place in places:
+        if isinstance(place.value, list):
+            for index, element in enumerate(place.value):
+                yield PlacedValue(place.document, (*place.path, index), element)
+        else:
+            yield place
 
 
 class Assembly:

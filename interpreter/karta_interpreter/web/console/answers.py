@@ -8,9 +8,10 @@ from typing import Final, Self, TypeVar
 import msgspec
 from msgspec import Struct
 
-from karta_interpreter.base.errors import InterpretationError, WorkloadError
+from karta_interpreter.base.errors import InterpretationError, ManifestError, WorkloadError
 from karta_interpreter.base.findings import Finding, listed, with_article
 from karta_interpreter.base.k8s import GVK, JSON, Counting, Object, Path, edit, patch
+from karta_interpreter.base.k8s.manifest import PlacedValue
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.base.positions import SourcePosition
 from karta_interpreter.definitions.karta import Definition, Known, is_kind_of_definitions
@@ -30,18 +31,15 @@ from karta_interpreter.engine.operations import (
     StatusItem,
     interpret,
 )
+from karta_interpreter.engine.operations.status_items import read_items
 from karta_interpreter.engine.suites import run
 from karta_interpreter.engine.workload import Karta, Workload, WorkloadTree
 from karta_interpreter.web.console.texts import (
     EDITORS,
-    Marker,
-    Position,
-    TextError,
     contradicted,
     field_paths,
     read_cases,
     read_crds,
-    read_items,
     read_object,
     read_objects,
 )
@@ -98,15 +96,15 @@ class PageQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Inputs(Struct, frozen=True):
     """The values of the texts of the page. ``problems`` has the reason for each text without a value."""
 
-    object: Marker | None
-    observed: Marker | None
-    items: tuple[tuple[Marker, StatusItem], ...]
+    object: PlacedValue | None
+    observed: PlacedValue | None
+    items: tuple[tuple[PlacedValue, StatusItem], ...]
     references: tuple[Object, ...]
     crds: tuple[Object, ...]
     cases: Sequence[Object]
     problems: Object
 
-    def call(self, operation: Operation, obj: Marker, replicas: int | None) -> Call:
+    def call(self, operation: Operation, obj: PlacedValue, replicas: int | None) -> Call:
         """Return the call of an operation that misses nothing."""
         # Without the member's object the template stands for it, so that status and health have an answer while typing.
         observed, items = self.observed or obj, tuple(item for _, item in self.items)
@@ -146,7 +144,7 @@ def answer(question: PageQuestion) -> dict[str, JSON]:
             looked_up = [reference.gvk for reference in loaded.definition.references]
             if inputs.references and not any(GVK.of(reference) in looked_up for reference in inputs.references):
                 message = f"the definition looks up {listed(looked_up) or 'no objects'}: these change nothing"
-                page["problems"] = {**inputs.problems, "references": TextError(message).to_json()}
+                page["problems"] = {**inputs.problems, "references": _problem(ManifestError(message))}
             return page | _Answers(loaded.definition, marker, inputs.object, inputs, question).document(question.case)
     defined = ", ".join(str(entry.definition.gvk) for entry in usable)
     return page | {"unanswered": _why_unanswered(gvk, defined, has_kartas=bool(kartas))}
@@ -195,8 +193,8 @@ def _inputs_of(question: PageQuestion) -> _Inputs:
     def read(name: str, reader: Callable[[str], _Read], nothing: _Read) -> _Read:
         try:
             return reader(getattr(question, name))
-        except TextError as error:
-            problems[name] = error.to_json()
+        except ManifestError as error:
+            problems[name] = _problem(error)
             return nothing
 
     obj = read("object", lambda text: read_object(text, kinds), None)
@@ -204,18 +202,24 @@ def _inputs_of(question: PageQuestion) -> _Inputs:
     if obj and observed and (gvk := GVK.of(obj.value)) in kinds:
         message, place = _difference(observed.value, obj.value)
         if message:
-            problems["observed"] = TextError(f"the member's object {message}", *observed.position(place)).to_json()
+            line, column = observed.position(place)
+            problems["observed"] = _problem(ManifestError(f"the member's object {message}", line=line, column=column))
         if GVK.of(observed.value) != gvk:
             observed = None
     return _Inputs(
         obj,
         observed,
-        tuple(read("items", read_items, [])),
+        tuple(read("items", lambda text: [*read_items(text, "", set())], [])),
         tuple(read("references", read_objects, [])),
         read("crd", read_crds, ()),
         read("suite", lambda text: _judged(question.karta, text, question.options), ()),
         problems,
     )
+
+
+def _problem(error: ManifestError) -> Object:
+    """Return message and place for the page."""
+    return {"message": str(error), "line": max(error.line, 1), "column": max(error.column, 1)}
 
 
 def _difference(observed: Object, obj: Object) -> tuple[str, Path]:
@@ -237,7 +241,7 @@ class _Answers:
     """The answers of one definition about one object."""
 
     def __init__(
-        self, definition: Definition, place: SourcePosition, obj: Marker, inputs: _Inputs, question: PageQuestion
+        self, definition: Definition, place: SourcePosition, obj: PlacedValue, inputs: _Inputs, question: PageQuestion
     ) -> None:
         self._definition, self._place, self._object, self._inputs = definition, place, obj, inputs
         self._options, self._known = question.options, Known.of(inputs.references)
@@ -303,7 +307,7 @@ class _Answers:
         written = fact.to_json()
         if fact.field:
             written["at"] = [*self._place.document.position((*self._place.at, *path_of(fact.field)))]
-        places: Iterator[tuple[str, Position | None]] = (
+        places: Iterator[tuple[str, tuple[int, int] | None]] = (
             self._located(read.source, read.cluster, read.path, operation) for read in fact.places
         )
         for shown, (text, position) in zip(written.get("places", ()), places, strict=True):
@@ -316,7 +320,9 @@ class _Answers:
             ]
         return written
 
-    def _located(self, source: str, cluster: str, path: Path, operation: Operation) -> tuple[str, Position | None]:
+    def _located(
+        self, source: str, cluster: str, path: Path, operation: Operation
+    ) -> tuple[str, tuple[int, int] | None]:
         """Return the text of the page that contains a place, and the position in it."""
         if cluster:
             item = next((marker for marker, item in self._inputs.items if item.cluster == cluster), None)

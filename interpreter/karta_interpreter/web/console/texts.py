@@ -4,13 +4,12 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import islice, product
-from typing import Final, TypeAlias
+from typing import Final
 
-from msgspec import Struct
-
-from karta_interpreter.base.errors import InterpretationError, InterpreterError, ManifestError
+from karta_interpreter.base.errors import InterpretationError, ManifestError
 from karta_interpreter.base.findings import DefinitionError, Finding
 from karta_interpreter.base.k8s import GVK, JSON, Object, Path, field_path, manifest, parts_within
+from karta_interpreter.base.k8s.manifest import PlacedValue, elements_of
 from karta_interpreter.definitions.karta.loading import KINDS_OF_DEFINITIONS
 from karta_interpreter.definitions.karta.schema import other_file
 from karta_interpreter.definitions.openapi.check import contradictions
@@ -21,7 +20,6 @@ from karta_interpreter.definitions.openapi.schema import (
     is_pod_template,
     parts_below,
 )
-from karta_interpreter.engine.operations import StatusItem
 from karta_interpreter.engine.suites import Case, read_case
 
 # `PLACES` of the page.
@@ -40,87 +38,51 @@ EDITORS: Final = {
     "kubeconfig": "with --kubeconfig, at the start of the console",
 }
 
-Position: TypeAlias = list[int]
-"""Line and column, from 1."""
-
 # How many texts are kept, read: they stay the same while their user edits the Karta.
 _TEXTS: Final = 2
 
 
-class TextError(InterpreterError):
-    """A text that contains nothing to ask about, with the place of the problem."""
+def read_object(text: str, kinds: Collection[GVK] = ()) -> PlacedValue | None:
+    """Return the object of a text, None if it is empty. Of several, take one of these ``kinds``.
 
-    def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
-        super().__init__(message)
-        self.line, self.column = max(line, 1), max(column, 1)
-
-    def to_json(self) -> Object:
-        """Return message and place for the page."""
-        return {"message": str(self), "line": self.line, "column": self.column}
-
-
-class Marker(Struct, frozen=True):
-    """A value of a text: ``at`` is its path in the document."""
-
-    document: manifest.Document
-    at: Path
-    value: JSON
-
-    def position(self, path: Path) -> Position:
-        """Return the position of the value at a path, or of its nearest ancestor that exists."""
-        return [*self.document.position((*self.at, *path))]
-
-
-def read_object(text: str, kinds: Collection[GVK] = ()) -> Marker | None:
-    """Return the object of a text, None if it is empty. Of several, take one of these ``kinds``. Raises TextError."""
+    Raises ManifestError.
+    """
     places = _objects(text, kinds=kinds)
     if len(places) > 1:
         fitting = [marker for marker in places if GVK.of(marker.value) in kinds]
         if len(fitting) != 1:
             has = f"{len(fitting) or 'none'} of them of the definition's kind"
-            line, column = (fitting or places)[1].position(())
-            raise TextError(f"contains {len(places)} objects, {has}; keep one", line, column)
+            raise _error(f"contains {len(places)} objects, {has}; keep one", (fitting or places)[1].position())
         places = fitting
     return places[0] if places else None
 
 
 def read_objects(text: str, named: str = "KIND NAME") -> list[Object]:
-    """Return the objects of a text, ``named`` as for `kubectl get`. Raises TextError."""
+    """Return the objects of a text, ``named`` as for `kubectl get`. Raises ManifestError."""
     return [marker.value for marker in _objects(text, named)]
 
 
-def read_cases(text: str) -> Iterator[tuple[Position, Case]]:
-    """Yield the cases of a suite with their positions. Raises TextError for the first that cannot be read."""
-    for marker in _documents(text):
+def read_cases(text: str) -> Iterator[tuple[tuple[int, int], Case]]:
+    """Yield the cases of a suite with their positions. Raises ManifestError for the first that cannot be read."""
+    for place in _documents(text):
         try:
-            yield marker.position(()), read_case(marker.document, marker.value)
+            yield place.position(), read_case(place.document, place.value)
         except InterpretationError as error:
-            raise TextError(str(error), *marker.position(error.path)) from error
+            raise _error(str(error), place.position(error.path)) from error
 
 
-def read_items(text: str) -> list[tuple[Marker, StatusItem]]:
-    """Return the items of a text, one for each document or each element of a list. Raises TextError."""
-    items, clusters = [], set[str]()
-    for marker in _values(text):
+def _objects(text: str, named: str = "KIND NAME", kinds: Collection[GVK] = ()) -> list[PlacedValue]:
+    """Return the Kubernetes objects of a text. Raises ManifestError, also for an object of ``kinds`` within another."""
+    places = list(elements_of(_documents(text)))
+    for place in places:
+        if len(places) == 1 and (within := next(_within(place.value, kinds), ())):
+            raise _error(f"the object is in {field_path(within)}: paste that alone", place.position(within))
         try:
-            items.append((marker, StatusItem.written(marker.value, "the item", clusters)))
+            GVK.of(place.value if isinstance(place.value, dict) else {})
         except InterpretationError as error:
-            raise TextError(str(error), *marker.position(())) from error
-    return items
-
-
-def _objects(text: str, named: str = "KIND NAME", kinds: Collection[GVK] = ()) -> list[Marker]:
-    """Return the Kubernetes objects of a text. Raises TextError, also for an object of ``kinds`` within another."""
-    places = list(_values(text))
-    for marker in places:
-        if len(places) == 1 and (within := next(_within(marker.value, kinds), ())):
-            raise TextError(f"the object is in {field_path(within)}: paste that alone", *marker.position(within))
-        try:
-            GVK.of(marker.value if isinstance(marker.value, dict) else {})
-        except InterpretationError as error:
-            what = other_file(marker.value) if isinstance(marker.value, dict) else ""
+            what = other_file(place.value) if isinstance(place.value, dict) else ""
             whole = f"{error}: paste the whole object, as `kubectl get {named} -o yaml` prints it"
-            raise TextError(what or whole, *marker.position(())) from error
+            raise _error(what or whole, place.position()) from error
     return places
 
 
@@ -130,24 +92,16 @@ def _within(value: JSON, kinds: Collection[GVK]) -> Iterator[Path]:
     return (path for path, obj in objects if any(obj | gvk.type_meta == obj for gvk in kinds))
 
 
-def _values(text: str) -> Iterator[Marker]:
-    for marker in _documents(text):
-        if isinstance(marker.value, list):
-            yield from (
-                Marker(marker.document, (*marker.at, index), element) for index, element in enumerate(marker.value)
-            )
-        else:
-            yield marker
-
-
-def _documents(text: str) -> Iterator[Marker]:
-    try:
-        objects = manifest.read_objects(text, "", *KINDS_OF_DEFINITIONS)
-    except ManifestError as error:
-        raise TextError(str(error), error.line, error.column) from error
+def _documents(text: str) -> list[PlacedValue]:
+    objects = manifest.read_objects(text, "", *KINDS_OF_DEFINITIONS)
     if not objects and "kind" in text:
-        raise TextError("the list has no items")
-    return (Marker(document, at, value) for document, at, value in objects)
+        raise _error("the list has no items")
+    return objects
+
+
+def _error(message: str, position: tuple[int, int] = (1, 1)) -> ManifestError:
+    line, column = position
+    return ManifestError(message, line=line, column=column)
 
 
 _CRD: Final = "CustomResourceDefinition"
@@ -156,11 +110,11 @@ _MOST_PATHS: Final = 2000
 
 @lru_cache(_TEXTS)
 def read_crds(text: str) -> tuple[Object, ...]:
-    """Return the CustomResourceDefinitions of a text. Raises TextError if it contains only other objects."""
+    """Return the CustomResourceDefinitions of a text. Raises ManifestError if it contains only other objects."""
     objects = read_objects(text, "crd NAME")
     crds = tuple(candidate for candidate in objects if candidate["kind"] == _CRD)
     if objects and not crds:
-        raise TextError(
+        raise _error(
             f"there is no {_CRD} in it, only {objects[0]['kind']}; paste what `kubectl get crd NAME -o yaml` prints"
         )
     return crds
