@@ -93,7 +93,7 @@ class AnnotationText(Struct, frozen=True):
             problems = list(faults(entry, schema["items" if is_list else "additionalProperties"]))
             for path, message, hint in problems:
                 name = f"entry {key}" if is_list else key
-                self.error(f"{name}: {message}", hint or f"write {self._first_entry}", (key, *path))
+                self.error(f"{name}: {message}", hint or f"write it like {self._first_entry}", (key, *path))
             if not problems:
                 yield key, entry
 
