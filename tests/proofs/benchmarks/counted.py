@@ -29,7 +29,7 @@ _HEAD: Final = (
     b"Content-Length: %d\r\nAccept: application/json, */*\r\nContent-Type: application/json\r\n"
     b"Accept-Encoding: gzip\r\n\r\n%b"
 )
-_FLOOR: Final = 100
+FLOOR: Final = 100
 """Rounds of the floor."""
 _CODE: Final = bytes.fromhex(
     "4889f8 31d2"  # the arguments, and the result outside of Valgrind
@@ -55,7 +55,7 @@ class _Sink(asyncio.Transport):
         return False
 
 
-class _Callgrind:
+class Callgrind:
     """Makes requests of callgrind by machine code, which does nothing elsewhere: Python has no other way to count."""
 
     def __init__(self) -> None:
@@ -96,8 +96,8 @@ async def count(several: Sequence[Sequence[bytes]], looked_at: Sequence[bytes] =
     The last part are calls of Retain that are looked at for fights. Those before are not.
     """
     ask, calls, sink = await _server()
-    parts: list[Callable[[], object]] = [partial(floor, _FLOOR), *(partial(_all, ask, bodies) for bodies in several)]
-    callgrind = _Callgrind()
+    parts: list[Callable[[], object]] = [partial(floor, FLOOR), *(partial(_all, ask, bodies) for bodies in several)]
+    callgrind = Callgrind()
     _count(parts, callgrind)
     # No time passes for it, so that it looks at each call.
     calls.observers = [*calls.observers, Fights(float, float, float).see]
@@ -106,9 +106,14 @@ async def count(several: Sequence[Sequence[bytes]], looked_at: Sequence[bytes] =
         sys.exit("some calls were not answered at once")
 
 
-def _count(parts: Sequence[Callable[[], object]], callgrind: _Callgrind) -> None:
+def _count(parts: Sequence[Callable[[], object]], callgrind: Callgrind) -> None:
     for part in parts:
         part()
+    count_parts(parts, callgrind)
+
+
+def count_parts(parts: Sequence[Callable[[], object]], callgrind: Callgrind) -> None:
+    """Do each part once, and have its instructions written to a file of its own."""
     callgrind.request(_START)
     for part in parts:
         callgrind.request(_ZERO)

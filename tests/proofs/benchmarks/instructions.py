@@ -35,8 +35,6 @@ def instructions() -> dict[str, float]:
     The last ones are of a call of Retain that is looked at for fights, for which a server has a hundredth of its time.
     """
     nothing = {"floor": 1.0}
-    if not shutil.which("valgrind") or platform.machine() != "x86_64":
-        return nothing
     several = by_operation(recorded())
     with TemporaryDirectory() as name:
         for operation, calls in several.items():
@@ -44,18 +42,29 @@ def instructions() -> dict[str, float]:
             folder.mkdir(parents=True)
             for number, body in enumerate(sample(calls, _OBJECTS, _CALLS, 0)):
                 (folder / f"{number:03}").write_bytes(body)
+        names = [*several, LOOKED_AT]
+        totals = totals_of("counted", Path(name) / "calls", len(names) + 1)
+    if not totals:
+        return nothing
+    of_calls = {name: total / _CALLS for name, total in zip(names, totals[1:], strict=True)}
+    return {"floor": float(totals[0]), **of_calls}
+
+
+def totals_of(module: str, bodies: Path, parts: int) -> list[int]:
+    """Return the instructions of each part of a program that is given bodies, nothing where Valgrind cannot count."""
+    if not shutil.which("valgrind") or platform.machine() != "x86_64":
+        return []
+    with TemporaryDirectory() as name:
         out = Path(name) / "out"
         command = "valgrind", "--quiet", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={out}"
-        program = sys.executable, "-m", "tests.proofs.benchmarks.counted", str(Path(name) / "calls")
+        program = sys.executable, "-m", f"tests.proofs.benchmarks.{module}", str(bodies)
         # The order of a set, and with it the instructions, depend on the seed.
         around = os.environ | {"PYTHONHASHSEED": "0"}
         done = subprocess.run([*command, *program], cwd=ROOT, env=around, capture_output=True, text=True, check=False)
         if done.returncode:
             sys.stderr.write(f"Valgrind cannot count:\n{done.stderr[-2000:]}\n")
-            return nothing
-        names = [*several, LOOKED_AT]
-        floor, *totals = (_total(out.with_name(f"out.{number}")) for number in range(1, len(names) + 2))
-    return {"floor": floor} | {name: total / _CALLS for name, total in zip(names, totals, strict=True)}
+            return []
+        return [_total(out.with_name(f"out.{number}")) for number in range(1, parts + 1)]
 
 
 def _total(file: Path) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tests.proofs.benchmarks.field import Field
+from tests.proofs.benchmarks.first_answers import first_answers
 from tests.proofs.benchmarks.fleet import day, example, operations
 from tests.proofs.benchmarks.karmada import karmada
 from tests.proofs.benchmarks.lifecycle import memory, start
@@ -16,7 +17,8 @@ from tests.proofs.benchmarks.rounds import Effort
 from tests.proofs.benchmarks.waits import waits
 
 SECTIONS: Final[dict[str, Callable[[Field, Effort], Part]]] = {
-    section.__name__: section for section in (day, operations, example, karmada, waits, memory, start)
+    section.__name__.replace("_", "-"): section
+    for section in (day, operations, first_answers, example, karmada, waits, memory, start)
 }
 
 
