@@ -336,7 +336,7 @@ def test_difference_from_script_of_karmada_has_its_known_reason(run: Run, tmp_pa
 def test_known_reason_is_said_once(run: Run, tmp_path: Path) -> None:
     templates = [_ray(name, state="failed") for name in ("bert", "gpt")]
     bound = [_binding(template, _item("member1", "Healthy", state="ready"), **_COUNTED) for template in templates]
-    result = _diff(run, _server(bound, {_RAY: templates}), tmp_path)
+    result = _diff(run, _server(bound, {_RAY: templates}), tmp_path, "--details")
 
     assert result.stdout.count("  known: The script") == 1
     assert result.stdout.count("  known: the reason above\n") == 1
@@ -473,6 +473,48 @@ def test_it_only_reads_what_its_roles_allow(run: Run, tmp_path: Path) -> None:
     assert len(asked) > 5
     assert {each for each in asked if (each[0], "*") not in listed} <= listed
     assert not any("secrets" in path for path in server.asked)
+
+
+def test_what_happens_to_what_runs_comes_first(run: Run, tmp_path: Path) -> None:
+    weights = [{"targetCluster": {"clusterNames": [name]}, "weight": 1} for name in ("member1", "member2")]
+    scheduling = {"replicaSchedulingType": "Divided", "weightPreference": {"staticWeightList": weights}}
+    spec: Thing = {
+        "clusters": [{"name": "member1"}, {"name": "member2"}],
+        "placement": {"replicaScheduling": scheduling},
+        "failover": {"application": {}},
+    }
+    jobset = _jobset()
+    bound = _binding(jobset, _item("member1", "Healthy", **_FAILED), **spec)
+    works = [_work("member1", bound, jobset, "Healthy", **_FAILED)]
+    server = _server([bound], {_JOBSETS: [jobset]}, **{f"{_V1}/works": works})
+
+    shown = _diff(run, server, tmp_path).stdout
+    effects = _json(_diff(run, server, tmp_path, "-o", "json"))["effects"]
+
+    assert "JobSet team/train: divided: member1, member2 run all 6 pods each now, and 3 + 3 afterwards" in shown
+    assert "JobSet team/train: moved: out of member1, 300 s" in shown
+    assert [effect["effect"] for effect in effects] == ["moved", "divided"]
+    assert "InterpretHealth" not in shown
+    assert len(shown.splitlines()) <= 25
+    assert "InterpretHealth" in _diff(run, server, tmp_path, "--details").stdout
+
+
+def test_half_that_another_interpreter_answers_is_named(run: Run, tmp_path: Path) -> None:
+    """Nobody divides the JobSet today, and a customization counts something else than its pods."""
+    target = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet"}
+    scripts = {"replicaResource": {"luaScript": "function GetReplicas(obj) return 1, nil end"}}
+    customization = {**_CUSTOMIZATION, "spec": {"target": target, "customizations": scripts}}
+    scheduling = {"replicaScheduling": {"replicaSchedulingType": "Divided"}}
+    jobset, clusters = _jobset(), [{"name": "member1"}, {"name": "member2"}]
+    bound = _binding(jobset, replicas=1, clusters=clusters, placement=scheduling)
+    server = _server([bound], {_JOBSETS: [jobset]}, **{_CUSTOMIZATIONS: [customization]})
+
+    result = _json(_diff(run, server, tmp_path, "-o", "json"))
+
+    (kind,) = result["kinds"]
+    assert "ReviseReplica" in kind["notRegistered"]
+    assert result["effects"] == []
+    assert "JobSet: ReviseReplica is not registered" in _diff(run, server, tmp_path).stdout
 
 
 def test_other_api_server_is_an_error(run: Run, tmp_path: Path) -> None:

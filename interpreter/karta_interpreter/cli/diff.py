@@ -71,6 +71,7 @@ BINDINGS = "bindings"
 )
 @click.option("--context", metavar="NAME", help="Context of karmada-apiserver in the kubeconfig, for --from bindings.")
 @FULL
+@click.option("--details", is_flag=True, help="Show each object and answer of --from bindings.")
 @answer_options
 @output("table", "yaml", "json")
 def command(  # noqa: PLR0913 - one for each option

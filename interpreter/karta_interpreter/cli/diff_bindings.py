@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from karta_interpreter.base.findings import count
+from karta_interpreter.base.findings import count, listed
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.cli.calls import print_line
 from karta_interpreter.cli.changes import Side, changes_text, print_changes
@@ -15,6 +15,7 @@ from karta_interpreter.cli.render import one_line, table, watched, written
 from karta_interpreter.clusters.bindings import Bindings
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.comparison.bindings import COUNTED, Comparison, KindTotals
+from karta_interpreter.engine.comparison.effects import WHEN, Capacity
 from karta_interpreter.engine.operations import Operation, Options
 from karta_interpreter.engine.registered.interpreters import NOBODY
 from karta_interpreter.engine.registered.operations import find_served, served_kinds
@@ -22,7 +23,7 @@ from karta_interpreter.engine.registered.operations import find_served, served_k
 _HEADER = ("KIND", "APIVERSION", "OBJECTS", "TODAY BY", "PODS", "REQUESTS", "HEALTH", "DEPENDENCIES", "STATUS")
 
 
-def show_bindings(
+def show_bindings(  # noqa: PLR0913 - one for each option
     side: Side,
     kubeconfig: Path | None,
     context: str | None,
@@ -31,6 +32,7 @@ def show_bindings(
     *,
     explained: bool,
     full: bool,
+    details: bool,
 ) -> None:
     """Read a Karmada, and print the comparison. Ends the command if something differs or could not be read."""
 
@@ -48,6 +50,7 @@ def show_bindings(
         bindings.has_components,
         explained,
         print_line,
+        Capacity(bindings.clusters, bindings.quotas),
     )
     served = served_kinds(bindings.crds)
     for gvk in sorted(bindings.kinds):
@@ -55,11 +58,12 @@ def show_bindings(
     places = [(gvk, uid) for gvk in comparison.kinds for uid in bindings.kinds[gvk]]
     for gvk, uid in watched(places, "comparing"):
         comparison.compare(bindings.get(gvk, uid))
+    comparison.finish()
     warnings = [*bindings.problems]
     if not comparison.is_whole:
         warnings.append(f"only {count(len(comparison.changes), 'row')} are kept to be shown; the summary counts all")
     questions = sum(kind.compared.total() for kind in comparison.kinds.values())
-    text = _text(comparison, full=full)
+    text = _text(comparison, full=full, details=details)
     if output != "table":
         text = written({**comparison.to_json(), "problems": [*bindings.problems]}, output)
     print_changes(
@@ -69,17 +73,41 @@ def show_bindings(
         raise SystemExit(Problem.exit_code)
 
 
-def _text(comparison: Comparison, *, full: bool) -> str:
-    """Return the summary, and each change."""
-    text = table([_cells(kind) for kind in comparison.kinds.values()], header=_HEADER)
-    for title, kinds in (
+def _text(comparison: Comparison, *, full: bool, details: bool) -> str:
+    """Return the summary, and with ``details`` all effects and each change."""
+    kinds = [kind for kind in comparison.kinds.values() if details or kind.operations or kind.answering]
+    shown = kinds if details else kinds[:_FIRST_KINDS]
+    text = table([_cells(kind) for kind in shown], header=_HEADER)
+    if len(shown) < len(kinds):
+        text += f"and {count(len(kinds) - len(shown), 'kind')} more: --details\n"
+    for title, named in (
         ("nobody interprets today, --to does", comparison.new),
         ("only scripts or webhooks of users interpret, --to does not", comparison.of_users),
     ):
-        if kinds:
-            names = (f"{kind.gvk.kind} ({count(kind.objects, 'object')})" for kind in kinds)
-            text += one_line(f"{click.style(title, bold=True)}: {', '.join(names)}") + "\n"
+        if named:
+            names = listed(f"{kind.gvk.kind} ({count(kind.objects, 'object')})" for kind in named)
+            text += one_line(f"{click.style(title, bold=True)}: {names}") + "\n"
+    lines = _lines(comparison, details=details)
+    text += "".join(f"{one_line(line)}\n" for line in lines)
+    if not details:
+        return text + ("--details shows each object and answer\n" if comparison.changes else "")
     return f"{text}\n{changes_text(comparison.changes, full=full)}"
+
+
+_FIRST_KINDS, _FIRST_EFFECTS = 10, 6
+
+
+def _lines(comparison: Comparison, *, details: bool) -> list[str]:
+    """Return what happens to objects, the worst first, and which operations are left out."""
+    effects = [f"{gvk.kind} {name}: {effect.text}" for gvk, name, effect in comparison.effects]
+    lines = effects if details else effects[:_FIRST_EFFECTS]
+    if len(lines) < len(effects):
+        lines.append(f"and {count(len(effects) - len(lines), 'object')} more: --details")
+    if effects:
+        lines.insert(0, f"what happens to what runs ({WHEN}):")
+    reasons = [(kind.gvk.kind, *pair) for kind in comparison.kinds.values() for pair in kind.left_out.items()]
+    left_out = [f"{kind}: {operation} is not registered: {why}" for kind, operation, why in reasons]
+    return lines + (left_out if details else left_out[:2])
 
 
 def _cells(kind: KindTotals) -> tuple[str, ...]:

@@ -26,6 +26,9 @@ from karta_interpreter.engine.comparison.bindings import Bound, Reported, items_
 from karta_interpreter.engine.registered.interpreters import Interpreters, in_order, read_customization, read_webhooks
 
 _WORK_API: Final = "work.karmada.io"
+_CLUSTER: Final = GVK("cluster.karmada.io", "v1alpha1", "Cluster")
+_SUMMARY: Final = ("allocatable", "allocatableModelings")
+_QUOTA: Final = GVK("policy.karmada.io", "v1alpha1", "FederatedResourceQuota")
 _BINDINGS: Final = tuple(GVK(_WORK_API, "v1alpha2", kind) for kind in ("ResourceBinding", "ClusterResourceBinding"))
 _WORK: Final = GVK(_WORK_API, "v1alpha1", "Work")
 _CUSTOMIZATION: Final = GVK.of({"apiVersion": API_VERSION, "kind": "ResourceInterpreterCustomization"})
@@ -55,6 +58,8 @@ class Bindings(Struct):
     """Everything that was read. ``problems`` say what could not be."""
 
     interpreters: Interpreters = field(default_factory=Interpreters)
+    clusters: list[Object] = field(default_factory=list)
+    quotas: list[Object] = field(default_factory=list)
     crds: list[Object] = field(default_factory=list)
     references: list[Object] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -91,7 +96,7 @@ class Bindings(Struct):
         if await existing(api.get(request_path(_WORK_API, "v1alpha2"))) is None:
             raise ClusterError(f"{api.url} is not karmada-apiserver: it has no bindings; give its --context")
         karmada = Member(api, problems=self.problems)
-        for gvk in watched((*_BINDINGS, _CUSTOMIZATION, _WEBHOOKS), "reading bindings"):
+        for gvk in watched((*_BINDINGS, _CUSTOMIZATION, _WEBHOOKS, _CLUSTER, _QUOTA), "reading bindings"):
             async with aclosing(karmada.read_objects(gvk)) as objects:
                 async for obj in objects:
                     if not self._keep(gvk, obj):
@@ -120,6 +125,12 @@ class Bindings(Struct):
             self.interpreters.customizations.append(read_customization(obj))
         elif gvk == _WEBHOOKS:
             self.interpreters.webhooks += read_webhooks(obj)
+        elif gvk == _CLUSTER:
+            summary = {part: get(obj, ("status", "resourceSummary", part)) for part in _SUMMARY}
+            models = {"resourceModels": get(obj, ("spec", "resourceModels"))}
+            self.clusters.append({"spec": models, "status": {"resourceSummary": summary}})
+        elif gvk == _QUOTA:
+            self.quotas.append(obj)
         else:
             if sum(map(len, self.kinds.values())) >= _MOST_BINDINGS:
                 self.problems.append(f"there are more than {_MOST_BINDINGS} bindings: the rest is not read")

@@ -3,23 +3,31 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from karta_interpreter.base.errors import InterpretationError, QuantityError
 from karta_interpreter.base.k8s import GVK, JSON, Object, Quantity, full_name, get, namespace, objects_in
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.sources import ORIGIN
 from karta_interpreter.engine.comparison.cause import cause_of
 from karta_interpreter.engine.comparison.change import Change, verdict_of
+from karta_interpreter.engine.comparison.effects import Capacity, Effect, division, move, no_room, refusal, usage_of
 from karta_interpreter.engine.comparison.interpreter import Interpreter, ask
 from karta_interpreter.engine.comparison.known import known_reason
 from karta_interpreter.engine.operations import ELSEWHERE, Call, OnPrint, Operation, Options, StatusItem
-from karta_interpreter.engine.registered.interpreters import KARMADA, NOBODY, Interpreters
+from karta_interpreter.engine.registered.interpreters import KARMADA, NOBODY, Interpreters, kinds_of
 from karta_interpreter.engine.registered.operations import ServedKind, operations_for
+from karta_interpreter.engine.registered.pairs import Others, others_of
 from karta_interpreter.engine.suites import ERROR, Answer, Difference, compare_answers
+from karta_interpreter.engine.suites.agreement import compare_counts, examples_of
 
 COUNTED: Final = (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT)
+OURS: Final = "karta-interpreter"
+"""The default name of this server's registration."""
 _COMPARED: Final = (
     *COUNTED,
     Operation.INTERPRET_HEALTH,
@@ -81,6 +89,13 @@ class KindTotals(Struct):
     requests: dict[str, list[Quantity]] = field(default_factory=lambda: defaultdict(lambda: [Quantity(0)] * 2))
     dependencies: list[int] = field(default_factory=lambda: [0, 0])
     """How many there are more, and how many less."""
+    others: Others | None = None
+    """Who else Karmada asks first."""
+    left_out: Mapping[str, str] = {}
+    """The operations that are not registered because of them, each with the reason."""
+
+    is_first_divided: bool = False
+    """Whether ReviseReplica is answered from now on, and by nobody today."""
 
     @property
     def answering(self) -> list[str]:
@@ -118,6 +133,7 @@ class KindTotals(Struct):
             "requests": requests,
             "dependencies": dict(zip(("more", "less"), self.dependencies, strict=True)),
             "operations": operations,
+            "notRegistered": dict(self.left_out),
         }
 
 
@@ -132,6 +148,10 @@ class Comparison(Struct):
     """Whether bindings have components: the gate MultiplePodTemplatesScheduling is on."""
     explained: bool = False
     on_print: OnPrint = None
+    capacity: Capacity = Capacity()
+    effects: list[tuple[GVK, str, Effect]] = field(default_factory=list)
+    """What happens to objects, as many as there are bindings."""
+    _usages: list[tuple[GVK, str, str, Mapping[str, Quantity]]] = field(default_factory=list)
     kinds: dict[GVK, KindTotals] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
     kept: int = 0
@@ -139,15 +159,28 @@ class Comparison(Struct):
 
     def begin(self, gvk: GVK, served: ServedKind | None) -> None:
         """Add a kind of which there are bindings, before they are compared."""
-        operations: tuple[Operation, ...] = ()
-        if interpreter := self.find(gvk):
-            operations = operations_for(
-                interpreter.entry.definition, served, multiple_pod_templates=self.has_components
-            )
         answered_by = {operation: self.interpreters.answering(gvk, operation) for operation in _COMPARED}
         if not self.has_components:
             del answered_by[Operation.INTERPRET_COMPONENT]  # which Karmada does not ask
-        self.kinds[gvk] = KindTotals(gvk, answered_by, operations)
+        self.kinds[gvk] = kind = KindTotals(gvk, answered_by)
+        if not (interpreter := self.find(gvk)):
+            return
+        definition = interpreter.entry.definition
+        registered = partial(operations_for, definition, served, multiple_pod_templates=self.has_components)
+        kind.others = others = self._others(gvk, definition)
+        ours = [webhook for webhook in self.interpreters.webhooks if webhook.configuration == OURS]
+        kind.operations = registered(others=others, registered=kinds_of(ours).get(gvk, ()))
+        revise = Operation.REVISE_REPLICA
+        kind.is_first_divided = revise in kind.operations and self.interpreters.answering(gvk, revise) == NOBODY
+        missing = [operation for operation in registered() if operation not in kind.operations]
+        kind.left_out = {operation: others.why(gvk, operation) for operation in missing if others}
+
+    def _others(self, gvk: GVK, definition: Definition) -> Others | None:
+        """Return who else is asked first about a kind, compared with its definition."""
+        others = others_of([gvk], self.interpreters.customizations, self.interpreters.webhooks, OURS).get(gvk)
+        if others is None or not others.half or not others.scripts:
+            return others
+        return replace(others, agreement=compare_counts(definition, others.half, others.scripts, examples_of(gvk)))
 
     def compare(self, bound: Bound) -> None:
         """Compare the answers about an object."""
@@ -164,10 +197,43 @@ class Comparison(Struct):
         name = full_name(bound.binding["spec"]["resource"])
         if problem:
             self._keep(Change(kind.gvk, name, reasons={"notCompared": problem}))
-        for question in questions:
-            self._ask(kind, name, interpreter, question)
+        answers = [(question, self._ask(kind, name, interpreter, question)) for question in questions]
+        self._predict(kind, name, bound, answers)
 
-    def _ask(self, kind: KindTotals, name: str, interpreter: Interpreter, question: _Question) -> None:
+    def _predict(self, kind: KindTotals, name: str, bound: Bound, answers: Sequence[tuple[_Question, Answer]]) -> None:
+        """Add what happens to an object, by the answers about it."""
+        binding, sets = bound.binding, list[tuple[int, JSON]]()
+        count, unhealthy, by_component = binding["spec"].get("replicas") or 0, list[str](), False
+        for question, answer in answers:
+            operation = question.call.operation
+            is_others = kind.others is not None and operation in kind.others.names
+            if is_others or not isinstance(answer, Mapping):
+                continue
+            if operation in COUNTED and not any(replicas for replicas, _ in _pod_sets(_mapping(question.today))):
+                sets, by_component = [*_pod_sets(answer)], operation is Operation.INTERPRET_COMPONENT
+            if operation is Operation.INTERPRET_REPLICA:
+                count = answer.get("replica") or 0
+            if answer.get("healthy") is False and _mapping(question.today).get("healthy") is not False:
+                unhealthy.append(question.cluster)
+        names = sorted({name for _, requirements in sets for name in get(requirements, ("resourceRequest",)) or ()})
+        effects = [no_room(binding, names, self.capacity), move(binding, unhealthy)]
+        if kind.is_first_divided:
+            effects.append(division(binding, count))
+        self.effects += [(kind.gvk, name, effect) for effect in effects if effect]
+        if usage := usage_of(binding, sets, by_component=by_component):
+            self._usages.append((kind.gvk, name, namespace(binding), usage))
+
+    def finish(self) -> None:
+        """Add what quotas do, when all usage is known, and put the worst effects first."""
+        added: dict[str, Counter[str]] = defaultdict(Counter)
+        for _, _, own, usage in self._usages:
+            added[own].update({resource: amount.nanos for resource, amount in usage.items()})
+        for gvk, name, own, usage in self._usages:
+            if effect := refusal(own, usage, added[own], self.capacity):
+                self.effects.append((gvk, name, effect))
+        self.effects.sort(key=lambda effect: (effect[2].severity, effect[:2]))
+
+    def _ask(self, kind: KindTotals, name: str, interpreter: Interpreter, question: _Question) -> Answer:
         operation = question.call.operation
         references = self.references if interpreter.entry.definition.references else ()
         outcome = ask(interpreter, question.call, references, self.options, self.on_print)
@@ -175,7 +241,7 @@ class Comparison(Struct):
         changed = tuple(compare_answers(question.today, answer))
         kind.add(question, answer, changed)
         if not changed:
-            return
+            return answer
         self.different += 1
         today, reasons = self.interpreters.answering(kind.gvk, operation), {"reason": outcome.reason}
         if today == KARMADA and interpreter.entry.origin == ORIGIN:
@@ -189,6 +255,7 @@ class Comparison(Struct):
             reasons["cause"] = cause_of(None, interpreter, question.call, references, self.options, changed)
         reasons = {name: reason for name, reason in reasons.items() if reason}
         self._keep(Change(kind.gvk, name, operation, changed, today=today, cluster=question.cluster, reasons=reasons))
+        return answer
 
     def _keep(self, change: Change) -> None:
         self.kept += len(json.dumps(change.to_json()))
@@ -217,6 +284,10 @@ class Comparison(Struct):
             "kinds": [kind.to_json() for kind in self.kinds.values()],
             "nobodyToday": [kind.gvk.type_meta for kind in self.new],
             "onlyOfUsers": [kind.gvk.type_meta for kind in self.of_users],
+            "effects": [
+                {**gvk.type_meta, "object": name, "effect": effect.severity.name.lower(), "text": effect.text}
+                for gvk, name, effect in self.effects
+            ],
             "answers": [change.to_json() for change in self.changes],
         }
 
@@ -247,6 +318,10 @@ def _is_karmadas(template: Object) -> bool:
     entries = objects_in(get(template, ("metadata", "managedFields")))
     managers = (str(entry.get("manager")) for entry in entries if entry.get("subresource") == "status")
     return all(manager.startswith("karmada") for manager in managers)
+
+
+def _mapping(answer: Answer) -> Mapping[str, JSON]:
+    return answer if isinstance(answer, Mapping) else {}
 
 
 def _pod_sets(results: Mapping[str, JSON]) -> Iterator[tuple[int, JSON]]:
