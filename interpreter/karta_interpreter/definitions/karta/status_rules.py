@@ -1,15 +1,17 @@
 """How the status of a workload is derived: the compiled form of a `statusDefinition`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from msgspec import Struct
 
 from karta_interpreter.base.findings import did_you_mean
+from karta_interpreter.base.k8s import JSON
 from karta_interpreter.languages.jq import Query
 
 if TYPE_CHECKING:
@@ -97,6 +99,24 @@ class StatusRules:
             if matcher.expression is not None:
                 words.update(_TEXTS.findall(matcher.expression.text))
         return frozenset(filter(None, words))
+
+    @cached_property
+    def meanings(self) -> Mapping[tuple[str, JSON], frozenset[Status]]:
+        """The statuses to which a type of conditions with a status is mapped, or under None with any status."""
+        meanings = dict[tuple[str, JSON], frozenset[Status]]()
+        for status, matchers in self.mappings:
+            for condition in chain.from_iterable(matcher.conditions for matcher in matchers):
+                # A matcher without a status takes any, and is read as the usual "True".
+                for value in (None, condition.status or "True"):
+                    key = condition.type, value
+                    meanings[key] = meanings.get(key, frozenset()) | {status}
+        return meanings
+
+    @cached_property
+    def completes_by_expression(self) -> bool:
+        """Whether an expression alone may say that the workload has completed."""
+        completed = dict(self.mappings).get(Status.COMPLETED, ())
+        return any(not matcher.conditions and not matcher.phase for matcher in completed)
 
     @cached_property
     def compares_generation(self) -> bool:

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object, diff, type_name
+from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, NOTHING, Object, diff, type_name
 from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.engine.operations import Call, Results, by_operation
 from karta_interpreter.webhook.wire.request import KIND, Request
@@ -95,26 +95,14 @@ def _components(_: Call, results: Results) -> _Fields:
 
 
 def _aggregated(call: Call, results: Results) -> _Fields:
-    before, after = call.object, results["aggregatedStatus"]
+    """Return a patch of the status alone: Karmada writes it through the subresource, which takes nothing else."""
+    before, after = (obj.get("status", NOTHING) for obj in (call.object, results["aggregatedStatus"]))
     if after is before:
         return {}
-    if _shares_all_but_status(before, after):
-        # Karmada sends the whole status anyway, and finding its changes takes longer than writing it.
-        step = "replace" if "status" in before else "add"
-        return _patch([{"op": step, "path": "/status", "value": after["status"]}])
-    patch = diff(before, after)
-    for change in patch:
-        # Karmada sends the whole patched object to UpdateStatus, with all other changes.
-        if change["path"] != "/status" and not change["path"].startswith("/status/"):
-            raise InterpretationError(f"AggregateStatus may not change {change['path']}", code=500)
-    return _patch(patch)
-
-
-def _shares_all_but_status(before: Object, after: Object) -> bool:
-    """Return whether an object has the same values as another one, and a status of its own."""
-    if "status" not in after or len(after) != len(before) + ("status" not in before):
-        return False
-    return all(value is before.get(key) for key, value in after.items() if key != "status")
+    if after is NOTHING:
+        return _patch([{"op": "remove", "path": "/status"}])
+    # Karmada sends the whole status anyway, and finding its changes takes longer than writing it.
+    return _patch([{"op": "add" if before is NOTHING else "replace", "path": "/status", "value": after}])
 
 
 def _of_type(expected: type, value: JSON, rule: str) -> JSON:

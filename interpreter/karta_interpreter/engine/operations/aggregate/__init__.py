@@ -6,7 +6,7 @@ template's own status limits the result (`status_history`).
 
 from collections.abc import Sequence
 
-from karta_interpreter.base.k8s import JSON, Object, Projection
+from karta_interpreter.base.k8s import Object, Projection
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.evaluation import status_match_reads
 from karta_interpreter.engine.operations.aggregate.member_status import (
@@ -54,13 +54,17 @@ def aggregate_status(definition: Definition, obj: Object, items: Sequence[Status
     is left alone.
     """
     before = obj.get("status")
-    # A status that has ended is left alone: API servers reject changes of a finished Job's status
-    # (`validateJobStatus`).
-    merged = None if has_ended(definition, before) else _merged(definition, obj, items)
-    status = None if merged is None else next_status(definition, obj, merged, items)
+    # API servers reject changes of a finished Job's status (`validateJobStatus`).
+    if has_ended(definition, before):
+        return obj
+    merging = Merging(definition)
+    merged = _merged(merging, definition, obj, items)
+    if merged is None:
+        return obj
+    status = next_status(definition, merging.polarity, obj, merged, items)
     # Without a patch Karmada writes nothing, but an empty status added to a template without one would be a write.
     # Python compares ten times as fast, but to it true equals 1.
-    if status is None or (status == (before or {}) and equal(status, before or {})):
+    if status == (before or {}) and equal(status, before or {}):
         return obj
     return {**obj, "status": status}
 
@@ -72,7 +76,7 @@ def aggregation_reads(definition: Definition, projection: Projection) -> None:
     take_outputs(projection, *(action.path for action in definition.suspend))
 
 
-def _merged(definition: Definition, template: Object, items: Sequence[StatusItem]) -> dict[str, JSON] | None:
+def _merged(merging: Merging, definition: Definition, template: Object, items: Sequence[StatusItem]) -> Object | None:
     """Return the status of all clusters, or None if no cluster reports."""
     if not items:
         before = template.get("status")
@@ -81,8 +85,8 @@ def _merged(definition: Definition, template: Object, items: Sequence[StatusItem
         return emptied(definition, before)
     reports = reports_of(definition, template, items)
     if len(reports) > 1:
-        return Merging(definition).status(reports)
+        return merging.status(reports)
     if reports:
-        return dict(reports[0].status)
+        return reports[0].status
     before = template.get("status")
     return before if isinstance(before, dict) and any(is_new(item.status) for item in items) else None

@@ -5,9 +5,8 @@ annotation precedes them.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
-from itertools import chain
 from typing import NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError
@@ -31,6 +30,7 @@ _REVISION = frozenset({"currentRevision", "updateRevision", "currentReplicas"})
 
 UNTIL_THE_END = frozenset({Status.RUNNING, Status.SUSPENDED})  # neither is so any more when a cluster has completed
 _SOUNDS_LIKE_FAILURE = ("fail", "error", "degraded", "stalled", "timeout", "exceeded")
+_NOTHING: frozenset[Status] = frozenset()
 _LONGEST_MESSAGE = 32768  # of a `metav1.Condition`, which an API server refuses with a longer one
 
 Present = dict[int, MemberPart]
@@ -43,7 +43,7 @@ class Merging:
     def __init__(self, definition: Definition) -> None:
         self._name = definition.name
         self._rules = definition.annotations.aggregate
-        self._polarity = Polarity(definition)
+        self.polarity = Polarity(definition)
         self._hold_while_there = definition.status is not None and definition.status.hold_while_there
 
     def status(self, reports: Sequence[MemberReport]) -> dict[str, JSON]:
@@ -108,7 +108,7 @@ class Merging:
             lists = self._held(lists)
         elements = [element for member in lists for element in member.value]
         if are_conditions([element for element in elements if element is not None]):
-            return _conditions(self._polarity, lists)
+            return _conditions(self.polarity, lists)
         if not all(isinstance(element, dict) and isinstance(element.get("name"), str) for element in elements):
             unrepeated: dict[str, JSON] = {}  # hundreds of clusters may have hundreds of elements each
             for element in elements:
@@ -125,7 +125,7 @@ class Merging:
         for member in lists:
             names = filter(None, map(self._mapped_type, member.value))
             true.append(MemberPart(member.report, [{"type": name, "status": "True"} for name in names]))
-        held = {"", *(condition["type"] for condition in _conditions(self._polarity, true))}
+        held = {"", *(condition["type"] for condition in _conditions(self.polarity, true))}
         for member in lists:
             conditions = [condition for condition in member.value if self._mapped_type(condition) in held]
             kept.append(MemberPart(member.report, conditions))
@@ -133,7 +133,7 @@ class Merging:
 
     def _mapped_type(self, condition: JSON) -> str:
         name = condition.get("type") if isinstance(condition, dict) else None
-        if isinstance(name, str) and self._polarity.means(name):
+        if isinstance(name, str) and self.polarity.means(name):
             return name
         return ""
 
@@ -171,21 +171,14 @@ class Polarity:
     """The meaning of condition types in a definition. ``completes``: the kind runs to completion."""
 
     def __init__(self, definition: Definition) -> None:
-        self._rules = definition.annotations.aggregate
-        mappings = dict(definition.status.mappings) if definition.status is not None else {}
-        completed = mappings.get(Status.COMPLETED, ())
-        self.completes = bool(completed)
-        self._completes_by_expression = any(not matcher.conditions and not matcher.phase for matcher in completed)
-        self._meanings: dict[tuple[str, JSON], set[Status]] = {}
-        for status, matchers in mappings.items():
-            for condition in chain.from_iterable(matcher.conditions for matcher in matchers):
-                # Under None by the type only. A matcher without a status takes any, and is read as the usual "True".
-                for value in (None, condition.status or "True"):
-                    self._meanings.setdefault((condition.type, value), set()).add(status)
+        self._rules, status = definition.annotations.aggregate, definition.status
+        self.completes = status is not None and status.completes
+        self._completes_by_expression = status is not None and status.completes_by_expression
+        self._meanings: Mapping[tuple[str, JSON], frozenset[Status]] = status.meanings if status is not None else {}
 
-    def means(self, name: str, status: JSON = None) -> set[Status]:
+    def means(self, name: str, status: JSON = None) -> frozenset[Status]:
         """Return the statuses to which a status of a type, or any status of it, is mapped."""
-        return self._meanings.get((name, status), set())
+        return self._meanings.get((name, status), _NOTHING)
 
     def fails(self, name: str, status: JSON) -> bool:
         """Return whether a status of a type is mapped to Failed or Degraded. An absent one is not."""

@@ -40,15 +40,20 @@ def has_ended(definition: Definition, status: JSON) -> bool:
     return bool(outcomes) and not outcomes.keys().isdisjoint(_true_conditions(status))
 
 
-def next_status(definition: Definition, template: Object, merged: _Fields, items: Sequence[StatusItem]) -> _Fields:
+def next_status(
+    definition: Definition, polarity: Polarity, template: Object, merged: Object, items: Sequence[StatusItem]
+) -> _Fields:
     """Return a merged status as the successor of the template's present status."""
     present_status: Object = before if isinstance(before := template.get("status"), dict) else {}
-    status = {**_with_outcome(definition, _with_new_clusters(definition, merged, items), present_status, items)}
+    status = {**merged}
     # Each member counts its own generations, which mean nothing here.
     status.pop("observedGeneration", None)
+    new = sorted(item.cluster for item in items if is_new(item.status))
+    if new or definition.annotations.outcomes:
+        status = _concluded(definition, polarity, status, present_status, items, new)
     if definition.annotations.outcomes:
         status = _with_starts(definition, template, status, present_status)
-    successor = {**_with_known(definition, status, present_status)}
+    successor = _with_known(definition, status, present_status)
     observed = _agreed_generation(definition, items, generation(template))
     if observed is not None or "observedGeneration" in present_status:
         successor["observedGeneration"] = present_status["observedGeneration"] if observed is None else observed
@@ -58,45 +63,46 @@ def next_status(definition: Definition, template: Object, merged: _Fields, items
     return successor
 
 
-def _with_new_clusters(definition: Definition, merged: _Fields, items: Sequence[StatusItem]) -> _Fields:
-    """Return a status in which nothing is True for the whole that a cluster has yet to begin."""
-    clusters = sorted(item.cluster for item in items if is_new(item.status))
-    if not clusters or not (conditions := _conditions(merged)):
-        return merged
-    polarity = Polarity(definition)
-    unknown = {"status": "Unknown", "reason": _PROGRESSING, "message": f"not observed yet: {', '.join(clusters)}"}
-    for index, condition in enumerate(conditions):
-        if condition["status"] == "True" and polarity.waits(condition["type"]):
-            conditions[index] = {**condition, **unknown}
-    return {**merged, "conditions": conditions}
+def _concluded(
+    definition: Definition,
+    polarity: Polarity,
+    merged: _Fields,
+    before: Object,
+    items: Sequence[StatusItem],
+    new: Sequence[str],
+) -> _Fields:
+    """Return the merged fields that hold for the whole.
 
-
-def _with_outcome(definition: Definition, merged: _Fields, before: Object, items: Sequence[StatusItem]) -> _Fields:
-    """Return the merged status with the outcome that it may show."""
-    outcomes = definition.annotations.outcomes
-    if not outcomes:
-        return merged
-    reported = _true_conditions(merged)
-    over = bool(items) and all(has_ended(definition, item.status) for item in items)
-    # The merged conditions may show an end too early. Of the conditions in outcomes, only those returned by `_outcome`
-    # are kept.
-    outcome = _outcome(definition, reported, _true_conditions(before), over=over)
-    conditions, status = _conditions(merged), merged
+    Nothing is True for the whole that a ``new`` cluster has yet to begin. Of the conditions in outcomes, only those
+    returned by `_outcome` are kept: the merged ones may show an end too early.
+    """
+    outcomes, conditions = definition.annotations.outcomes, _conditions(merged)
+    if new:
+        unknown = {"status": "Unknown", "reason": _PROGRESSING, "message": f"not observed yet: {', '.join(new)}"}
+        for index, condition in enumerate(conditions):
+            if condition["status"] == "True" and polarity.waits(condition["type"]):
+                conditions[index] = {**condition, **unknown}
+    outcome, is_over = dict[str, Object](), True
+    if outcomes:
+        reported = _true(conditions)
+        over = bool(items) and all(has_ended(definition, item.status) for item in items)
+        outcome |= _outcome(outcomes, polarity, reported, _true_conditions(before), over=over)
+        is_over = any(name in outcome and name in reported for name in outcomes)
+    status = {key: value for key, value in merged.items() if is_over or not (is_end(key) and is_time(value))}
     if outcome or conditions:
         decisive = {*outcomes, *outcomes.values()}
         others = [condition for condition in conditions if condition["type"] not in decisive]
-        status = {**merged, "conditions": [*others, *outcome.values()]}
-    if any(name in outcome and name in reported for name in outcomes):
-        return status
-    return {key: value for key, value in status.items() if not (is_end(key) and is_time(value))}
+        status["conditions"] = [*others, *outcome.values()]
+    return status
 
 
-def _outcome(definition: Definition, reported: _Conditions, before: _Conditions, *, over: bool) -> _Conditions:
+def _outcome(
+    outcomes: Mapping[str, str], polarity: Polarity, reported: _Conditions, before: _Conditions, *, over: bool
+) -> _Conditions:
     """Return the announcement and, if all parts have ended (``over``), the end.
 
     An outcome that was announced comes first, then a bad one.
     """
-    outcomes, polarity = definition.annotations.outcomes, Polarity(definition)
     failing = [name for name in outcomes if polarity.fails(name, "True")]
     bound = [name for name in outcomes if outcomes[name] in before]
     bad = [name for name in failing if name in reported or outcomes[name] in reported]
@@ -113,7 +119,11 @@ def _outcome(definition: Definition, reported: _Conditions, before: _Conditions,
 
 
 def _true_conditions(status: JSON) -> _Conditions:
-    return {condition["type"]: condition for condition in _conditions(status) if condition["status"] == "True"}
+    return _true(_conditions(status))
+
+
+def _true(conditions: Sequence[Object]) -> _Conditions:
+    return {condition["type"]: condition for condition in conditions if condition["status"] == "True"}
 
 
 def _conditions(status: JSON) -> list[Object]:
