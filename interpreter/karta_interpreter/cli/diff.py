@@ -15,8 +15,8 @@ from karta_interpreter.cli.definitions import holds_objects
 from karta_interpreter.cli.files import STDIN, check_stdin, exists, manifest_errors, read_texts
 from karta_interpreter.cli.options import (
     FULL,
+    GIVE_OBJECT,
     LATER,
-    NO_OBJECT,
     WholeNumber,
     answer_options,
     file_option,
@@ -172,8 +172,7 @@ def _incomplete(before: tuple[str, ...], after: tuple[str, ...], files: tuple[st
             "same object; `interpret` answers about each"
         )
     if before and after:
-        given = NO_OBJECT.partition(";")[0]
-        return UsageProblem(f"error: {given}; --from and --to take definitions, which answer about it")
+        return UsageProblem(f"error: {GIVE_OBJECT}; --from and --to take definitions, which answer about it")
     objects = [*filter(holds_objects, files)]  # other names are meant to be sides
     words = iter([word for word in files if word not in objects])
     options = list[str]()

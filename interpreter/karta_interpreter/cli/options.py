@@ -286,4 +286,5 @@ def answer_options(function: Command) -> Command:
 
 
 FULL = click.option("--full", is_flag=True, help="Show long values whole.")
-NO_OBJECT = 'give the object: FILE or --object FILE, "-" for stdin; -f is for definitions'
+GIVE_OBJECT = 'give the object: FILE or --object FILE, "-" for stdin'
+NO_OBJECT = f"{GIVE_OBJECT}; -f is for definitions"

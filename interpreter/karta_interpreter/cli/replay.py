@@ -161,7 +161,7 @@ class Replay:
                 if orjson.loads(encode_results(request, after.results))["response"] == recorded.answer:
                     return ()
             except InterpretationError as error:
-                after = CallOutcome(call, error=str(error))
+                after = CallOutcome(call, failure=str(error))
         return tuple(differences(_recorded_answer(recorded, call, is_answered=after is not None), after))
 
     def _cause(self, gvk: GVK, call: Call, options: Options, changed: tuple[Difference, ...]) -> str:
@@ -203,7 +203,7 @@ def _recorded_answer(recorded: RecordedCall, call: Call, *, is_answered: bool) -
         raise RecordingError(f"the server answered {status['code']}: it had no time for the call")
     # A definition that leaves the operation out has answered so.
     silent = (_UNKNOWN_KIND,) if is_answered else _NOT_ANSWERED
-    return None if status.get("code") in silent else CallOutcome(call, error=str(status.get("message")))
+    return None if status.get("code") in silent else CallOutcome(call, failure=str(status.get("message")))
 
 
 def _question(request: Request) -> tuple[GVK, Call]:

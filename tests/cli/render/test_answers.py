@@ -71,7 +71,7 @@ def test_health(healthy: bool, reason: str, line: str) -> None:
 def test_long_error_stays_in_its_column() -> None:
     error = "word " * 40
 
-    lines = _cell(CallOutcome(Call(Operation.INTERPRET_REPLICA, _OBJECT), error=error))
+    lines = _cell(CallOutcome(Call(Operation.INTERPRET_REPLICA, _OBJECT), failure=error))
 
     assert lines[0].startswith("error: word")
     assert all(line.startswith("  word") for line in lines[1:])

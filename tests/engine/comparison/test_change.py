@@ -66,8 +66,8 @@ def test_change_is_written_without_what_it_lacks(change: Change, expected: dict[
     [
         pytest.param(CallOutcome(_CALL, {"replica": 1}), CallOutcome(_CALL, {"replica": 1}), 0, id="equal"),
         pytest.param(CallOutcome(_CALL, {"replica": 1}), CallOutcome(_CALL, {"replica": 2}), 1, id="another value"),
-        pytest.param(CallOutcome(_CALL, error="a"), CallOutcome(_CALL, error="b"), 0, id="two errors are equal"),
-        pytest.param(CallOutcome(_CALL, error="a"), None, 1, id="an error is not silence"),
+        pytest.param(CallOutcome(_CALL, failure="a"), CallOutcome(_CALL, failure="b"), 0, id="two errors are equal"),
+        pytest.param(CallOutcome(_CALL, failure="a"), None, 1, id="an error is not silence"),
         pytest.param(None, None, 0, id="nobody answers"),
     ],
 )
@@ -76,4 +76,4 @@ def test_differences_of_two_outcomes(before: CallOutcome | None, after: CallOutc
 
 
 def test_verdict_keeps_the_message_of_an_error() -> None:
-    assert verdict_of(CallOutcome(_CALL, error="no template")) == "error: no template"
+    assert verdict_of(CallOutcome(_CALL, failure="no template")) == "error: no template"

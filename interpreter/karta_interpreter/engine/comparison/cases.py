@@ -21,6 +21,6 @@ def case_about(
     obj, observed = without_server_fields(call.object), call.observed and without_server_fields(call.observed)
     call, references = structs.replace(call, object=obj, observed=observed), [*map(without_server_fields, references)]
     outcome = ask(interpreter, call, references, options, on_print)
-    output = {"error": outcome.error.removeprefix(outcome.place)} if outcome.results is None else {**outcome.results}
+    output = {"error": outcome.failure} if outcome.results is None else {**outcome.results}
     name = edit.get(obj, ("metadata", "name")) or "without a name"
     return case_of(str(name), call, output, references)

@@ -53,13 +53,18 @@ class Interpreter(Struct, frozen=True):
 
 
 class CallOutcome(Struct, frozen=True):
-    """The results of a call, or its error, which begins with the ``place``. ``reason`` explains an answer on health."""
+    """The results of a call, or its ``failure`` at a ``place`` in a script. ``reason`` explains an answer on health."""
 
     call: Call
     results: Results | None = None
-    error: str = ""
+    failure: str = ""
     reason: str = ""
     place: str = ""
+
+    @property
+    def error(self) -> str:
+        """The failure after its place, "" for a call with results."""
+        return f"{self.place}{self.failure}"
 
 
 def ask(
@@ -76,14 +81,14 @@ def ask(
     definition = resolved(interpreter.entry.definition, call.object, Known.of(references))
     broken = interpreter.broken.get(call.operation)
     if broken:
-        return CallOutcome(call, error=f"{broken.location}{broken.message}", place=broken.location)
+        return CallOutcome(call, failure=broken.message, place=broken.location)
     if not definition.has_karta and not definition.answers(call.operation):
-        return CallOutcome(call, error=interpreter.why_not(call.operation))
+        return CallOutcome(call, failure=interpreter.why_not(call.operation))
     try:
         results = interpret(definition, call, options, on_print=on_print)
         return CallOutcome(call, results, reason=_reason(definition, call))
     except InterpretationError as error:
-        return CallOutcome(call, error=f"{(place := _place(definition, call, error))}{error}", place=place)
+        return CallOutcome(call, failure=str(error), place=_place(definition, call, error))
 
 
 def _place(definition: Definition, call: Call, error: InterpretationError) -> str:
