@@ -4,10 +4,13 @@ import base64
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.proofs.rig.api import named
+from tests.proofs.reality import starting
+from tests.proofs.rig.api import Object, named, until
 from tests.proofs.rig.cluster import Cluster
 from tests.proofs.rig.processes import free_port
 
+_PATIENCE = 120.0
+_NOBODY = "https://127.0.0.1:1/convert"
 _ADMISSION = "admissionregistration.k8s.io/v1"
 
 
@@ -45,6 +48,27 @@ def kthena(cluster: Cluster, source: Path) -> None:
     cluster.wait_for_port("kthena", port)
     path = "/validate-workload-ai-v1alpha1-modelserving"
     _call(cluster, "Validating", f"{port}{path}", "workload.serving.volcano.sh", "v1alpha1", ["modelservings"])
+
+
+def kruise_main(cluster: Cluster, source: Path) -> None:
+    """As its releases. It enters its address into the CRDs of which it converts versions."""
+    starting.kruise(cluster, source)
+    conversion = {
+        "strategy": "Webhook",
+        "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"url": _NOBODY}},
+    }
+    kind = "CustomResourceDefinition"
+    crds = [crd for crd in cluster.crds if len(crd["spec"]["versions"]) > 1]
+    for crd in crds:
+        crd_of = named("apiextensions.k8s.io/v1", kind, crd["metadata"]["name"])
+        cluster.member.merge(crd_of, {"spec": {"conversion": conversion}})
+    until("OpenKruise has entered its address", lambda: all(_converts(cluster, crd) for crd in crds), _PATIENCE)
+
+
+def _converts(cluster: Cluster, crd: Object) -> bool:
+    found: Object = cluster.member.find(crd) or {}
+    client = found.get("spec", {}).get("conversion", {}).get("webhook", {}).get("clientConfig", {})
+    return bool(client.get("caBundle"))
 
 
 def minicluster(cluster: Cluster, source: Path) -> None:
