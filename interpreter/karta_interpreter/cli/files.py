@@ -21,7 +21,7 @@ from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.schema import other_file
 from karta_interpreter.definitions.sources import decode, list_files
 from karta_interpreter.definitions.sources.file_scan import read_file
-from karta_interpreter.engine.operations import StatusItem, status_items
+from karta_interpreter.engine.operations import StatusItem
 from karta_interpreter.engine.registered.operations import CRD
 
 STDIN = "-"
@@ -101,6 +101,8 @@ def named(obj: Object) -> str:
 
 def read_items(path: str) -> tuple[StatusItem, ...]:
     """Return the status of each member cluster: one ``AggregatedStatusItem`` per document, or a list of them."""
+    from karta_interpreter.engine.operations import status_items  # noqa: PLC0415 - one option of one command needs it
+
     clusters = set[str]()
     items = _read(path, lambda text, source: status_items.read_items(text, source, clusters))
     return tuple(item for _, item in items)
