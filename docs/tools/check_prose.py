@@ -16,7 +16,7 @@ ROOT: Final = Path(__file__).parents[2]
 _WRITTEN: Final = frozenset(
     {"commands.md", "settings.md", "values.md", "metrics.md", "findings.md", "fields.md", "api.md"}
 )
-_PLANNED_WORDS: Final = 38_600
+_PLANNED_WORDS: Final = 39_300
 """The words of all pages for users together. More is said shorter, once, or to developers."""
 _SLACK: Final = 1_000
 """How many words more there may be, so that an ordinary change does not touch the plan."""
@@ -67,8 +67,8 @@ def phrases(name: str, texts: Iterator[str]) -> Iterator[str]:
 def length(texts: Iterator[str]) -> Iterator[str]:
     """Yield a line if the pages for users have too many words together.
 
-    >>> list(length(iter(["word " * 38_310, "one more"])))
-    ['pages for users: 38,312 words, planned are 37,300, and 1,000 more are allowed']
+    >>> list(length(iter(["word " * 40_310, "one more"])))
+    ['pages for users: 40,312 words, planned are 39,300, and 1,000 more are allowed']
     """
     words = sum(len(text.split()) for text in texts)
     if words > _PLANNED_WORDS + _SLACK:

@@ -107,11 +107,15 @@ def test_options_have_help_of_serve(command: str) -> None:
         for each in import_module(f"karta_interpreter.cli.{command}").command.params
     }
 
-    for name in ("pod_requests", "resource_quota_estimate"):
+    for name in Options.__struct_fields__:
         assert chosen[name] == texts[name]
 
 
-_ANOTHER: dict[str, Any] = {"resource_quota_estimate": True, "pod_requests": "karmada"}
+_ANOTHER: dict[str, Any] = {
+    "resource_quota_estimate": True,
+    "pod_requests": "karmada",
+    "device_classes": ("gpu.nvidia.com=nvidia.com/gpu",),
+}
 """Another value of each option that changes answers, as settings have it."""
 
 

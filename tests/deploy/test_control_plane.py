@@ -78,6 +78,19 @@ def test_permissions_are_the_least(case: str) -> None:
 
 @rendered.needs_helm
 @pytest.mark.parametrize("case", CONTROL_PLANES)
+def test_server_reads_claims_only_if_they_are_to_count(case: str) -> None:
+    rights = {
+        (*rule["apiGroups"], resource, *rule["verbs"])
+        for rule in rules_of(case, of_types=False)
+        for resource in rule["resources"]
+        if resource in {"deviceclasses", "resourceclaimtemplates"}
+    }
+    resources = ("deviceclasses", "resourceclaimtemplates") if case == "the control plane for somebody else" else ()
+    assert rights == {("resource.k8s.io", resource, "list", "watch") for resource in resources}
+
+
+@rendered.needs_helm
+@pytest.mark.parametrize("case", CONTROL_PLANES)
 def test_types_api_has_its_own_permissions(case: str) -> None:
     rights = [
         (*rule["apiGroups"], resource, *rule["verbs"])

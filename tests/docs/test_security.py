@@ -7,6 +7,7 @@ from pathlib import Path
 PAGE = Path(__file__).parents[2] / "docs" / "security.md"
 
 CACHE = "tests.definitions.sources.test_reference_cache"
+CLAIMS = "tests.engine.evaluation.test_claims"
 TRIED = {
     "a workload": [
         f"{CACHE}:test_objects_are_told_apart_by_their_namespaces",
@@ -15,6 +16,10 @@ TRIED = {
     "an object that definitions refer to, such as a ServingRuntime": [
         f"{CACHE}:test_names_are_computed_once_for_each_state",
         f"{CACHE}:test_runtime_of_another_namespace_changes_no_answer",
+    ],
+    "a ResourceClaimTemplate, with `--device-class`": [
+        f"{CLAIMS}:test_claims_count_as_amounts",
+        f"{CLAIMS}:test_claims_beyond_a_bound_are_an_error",
     ],
     "many objects, large or deep ones, or one with very many names": [
         "tests.definitions.sources.test_shares:test_namespace_has_its_part_whatever_others_do",
@@ -29,6 +34,7 @@ TRIED = {
     "a cluster-scoped object that definitions refer to": [
         f"{CACHE}:test_cluster_scoped_object_whose_names_fail_makes_all_unknown"
     ],
+    "a DeviceClass, with `--device-class`": [f"{CLAIMS}:test_claims_count_as_amounts"],
     "the status and the spec of its object": [
         "tests.webhook.answering.test_sequences:test_calls_in_sequence_get_the_answers_of_whole_objects"
     ],

@@ -41,7 +41,9 @@ def show_bindings(  # noqa: PLR0913 - one for each option
         return interpreter.entry.definition if interpreter else None
 
     bindings = Bindings()
-    with_cluster(kubeconfig, context, partial(bindings.read, find=definition_of, watched=watched))
+    with_cluster(
+        kubeconfig, context, partial(bindings.read, find=definition_of, watched=watched, looked_up=options.looked_up)
+    )
     comparison = Comparison(
         side.find,
         bindings.interpreters,

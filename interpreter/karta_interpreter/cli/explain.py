@@ -135,7 +135,7 @@ def command(
         components=given["components"],
     )
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
-    references = read_references(given["references"], interpreter.entry.definition)
+    references = read_references(given["references"], interpreter.entry.definition, given["options"].looked_up)
     show(interpreter, calls, references, output, given["options"], strict=strict)
 
 

@@ -83,10 +83,13 @@ def read_objects(path: str, kinds: Kinds | None = None) -> list[Object]:
     return matching
 
 
-def read_references(paths: Iterable[str], definition: Definition) -> list[Object]:
-    """Return the objects that a definition may look up. If it looks up no object of their kinds, stderr says so."""
+def read_references(paths: Iterable[str], definition: Definition, others: Iterable[GVK] = ()) -> list[Object]:
+    """Return the objects that answers may look up: of kinds of the definition's references, or of ``others``.
+
+    If there is no object of these kinds, stderr says so.
+    """
     objects = [*chain.from_iterable(map(read_objects, paths))]
-    looked_up = dict.fromkeys(str(reference.gvk) for reference in definition.references)
+    looked_up = dict.fromkeys(map(str, (*(reference.gvk for reference in definition.references), *others)))
     if objects and not any(f"{obj.get('apiVersion')}, Kind={obj.get('kind')}" in looked_up for obj in objects):
         # kubectl prints the version that its server prefers.
         names = ", ".join(f"{named(obj)} ({obj.get('apiVersion', '')})" for obj in objects[:8])

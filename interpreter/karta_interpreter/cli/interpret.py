@@ -112,7 +112,7 @@ def command(  # noqa: PLR0913 - one for each option
         say(written(workload.set_components(components).object, output or "yaml"), nl=False)
         return
     interpreter, calls = calls_for(arguments, operation, filenames, overrides)
-    looked_up = read_references(references, interpreter.entry.definition)
+    looked_up = read_references(references, interpreter.entry.definition, options.looked_up)
     if explain:
         show_explanations(interpreter, calls, looked_up, output or "table", options, strict=strict)
         return
@@ -120,7 +120,7 @@ def command(  # noqa: PLR0913 - one for each option
     _print_outcomes(outcomes, operation, output, interpreter.entry)
     if not operation:
         _print_skipped(interpreter, arguments)
-    warnings = _warnings(interpreter.entry.definition, calls, Known.of(looked_up))
+    warnings = _warnings(interpreter.entry.definition, calls, Known.of(looked_up), options)
     say(warnings_text(warnings), err=True, nl=False)
     if any(outcome.error for outcome in outcomes):
         raise SystemExit(Problem.exit_code)
@@ -136,13 +136,13 @@ def _check(operation: str | None, objects: Iterable[str], paths: tuple[str, ...]
     click.get_current_context().invoke(validate.command, paths=paths, output="table")
 
 
-def _warnings(definition: Definition, calls: Iterable[Call], objects: Known) -> list[Fact]:
+def _warnings(definition: Definition, calls: Iterable[Call], objects: Known, options: Options) -> list[Fact]:
     # About things that the definition looks for in the objects and does not find.
     return [
         fact
         for call in calls
         if not definition.scripts.of(call.operation)
-        for fact in warnings_of(resolved(definition, call.object, objects), call)
+        for fact in warnings_of(resolved(definition, call.object, objects, options.devices), call)
     ]
 
 

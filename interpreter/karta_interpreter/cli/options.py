@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial, wraps
@@ -12,7 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from karta_interpreter.base.findings import SEVERAL_NAMES
-from karta_interpreter.base.k8s import MOST_REPLICAS, Counting
+from karta_interpreter.base.k8s import MOST_REPLICAS, OF_CLASSES, Counting
 from karta_interpreter.base.k8s.request_path import NAME
 from karta_interpreter.base.karmada import Operation
 
@@ -24,6 +25,7 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 WRITABLE_FOLDER = click.Path(exists=True, file_okay=False, writable=True, path_type=Path)
 LATER = click.Path(readable=False)
 """A path that the command checks when it reads it. Shells complete it."""
+MOST_CLASSES = 256
 _COUNT = re.compile(r"[0-9]{1,10}", re.ASCII)
 
 
@@ -70,6 +72,10 @@ API_GROUP = ObjectName(
     "an API group such as run.ai: small letters, digits, - and .",
     rf"(?=.+\.){NAME}",
 )
+DEVICE_CLASS = ObjectName(
+    f"the name of a DeviceClass and an extended resource, as in gpu.nvidia.com=nvidia.com/gpu, or {OF_CLASSES}",
+    rf"{OF_CLASSES}|{NAME}=(?!requests\.){NAME}/[A-Za-z0-9]([-\w.]{{0,61}}[A-Za-z0-9])?",
+)
 KIND = ObjectName('KIND, apiVersion/KIND or "apiVersion/*", such as "apps/v1/*"', r"[^/]+|([^/]+/)?v[0-9][^/]*/[^/]+")
 
 
@@ -105,6 +111,17 @@ class Counts(click.ParamType[Any]):
                 self.fail(f"{part!r} {wrong}", param, ctx)
             counts[name] = int(count)
         return counts
+
+
+def device_classes(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the classes of devices. Too many, or a class with two resources, are a usage error."""
+    counts = Counter(value.partition("=")[0] for value in set(values))
+    for name, times in counts.most_common(1):
+        if times > 1:
+            raise click.BadParameter(f"{name} has two resources: give one", ctx, param)
+    if len(counts) > MOST_CLASSES:
+        raise click.BadParameter(f"{len(counts)} classes are given, and {MOST_CLASSES} are read", ctx, param)
+    return values
 
 
 class Decimal(click.FloatRange):
@@ -266,11 +283,21 @@ components = click.option(
 QUOTA_ESTIMATE = "Answer as with Karmada's feature gate ResourceQuotaEstimate."
 POD_REQUESTS = "Whose formula counts the resources of a pod."
 COUNTING = click.Choice([counting.value for counting in Counting])
+DEVICE_CLASSES = "What a device of a class counts as in claims of pods, or `auto`: what DeviceClasses say"
 
 
 def answer_options(function: Command) -> Command:
     """Add the settings of `serve` that change answers. The command gets them as ``options``."""
 
+    @click.option(
+        "--device-class",
+        "device_classes",
+        type=DEVICE_CLASS,
+        multiple=True,
+        callback=device_classes,
+        metavar="CLASS=RESOURCE",
+        help=f"{DEVICE_CLASSES}; may be repeated.",
+    )
     @click.option("--resource-quota-estimate", is_flag=True, help=QUOTA_ESTIMATE)
     @click.option(
         "--pod-requests", type=COUNTING, default=Counting.SCHEDULER.value, show_default=True, help=POD_REQUESTS

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from sys import getsizeof
@@ -20,11 +21,13 @@ from karta_interpreter.cli.files import check_stdin
 from karta_interpreter.cli.options import FOLDER, FULL, kind_option, output, side_option
 from karta_interpreter.cli.program import Problem
 from karta_interpreter.cli.render import one_line, say, table, watched, written
+from karta_interpreter.definitions.karta import Definition, resolved
 from karta_interpreter.definitions.sources.snapshot import EVERYTHING, Selection
 from karta_interpreter.engine.comparison.cause import cause_of
 from karta_interpreter.engine.comparison.change import answer_of, differences, differences_json
 from karta_interpreter.engine.comparison.interpreter import CallOutcome
-from karta_interpreter.engine.operations import Call, Operation, Options
+from karta_interpreter.engine.evaluation import unknown_devices
+from karta_interpreter.engine.operations import COUNTING_OPERATIONS, Call, Operation, Options
 from karta_interpreter.engine.suites import Difference
 from karta_interpreter.webhook.wire import Request, encode_results, request_of
 from karta_interpreter.webhook.wire.recording import RecordedCall, files_in, read, results_of
@@ -130,7 +133,7 @@ class Replay:
         if not changed:
             return
         interpreter = self._after.find(gvk)
-        if interpreter and interpreter.entry.definition.references:
+        if interpreter and _looks_up(interpreter.entry.definition, call, recorded.options):
             findings.left_out[f"{gvk.kind}: {_LOOKS_UP}"] += 1
             return
         key = Key(gvk, call.operation, self._cause(gvk, call, recorded.options, changed))
@@ -179,6 +182,15 @@ class Replay:
 
     def _charge(self, *texts: str) -> None:
         self._room -= sum(getsizeof(text) + _ENTRY for text in texts)
+
+
+def _looks_up(definition: Definition, call: Call, options: Options) -> bool:
+    """Return whether an answer depends on objects that a recording does not have."""
+    if definition.references or call.operation not in COUNTING_OPERATIONS:
+        return bool(definition.references)
+    with suppress(InterpretationError):
+        return any(unknown_devices(resolved(definition, call.object, None, options.devices), call.object))
+    return False
 
 
 def recorded_calls(path: Path, left_out: Counter[str]) -> Iterator[RecordedCall]:

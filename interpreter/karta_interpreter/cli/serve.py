@@ -19,6 +19,8 @@ from karta_interpreter.cli.options import (
     ADDRESS,
     API_GROUP,
     COUNTING,
+    DEVICE_CLASS,
+    DEVICE_CLASSES,
     FILE,
     KIND,
     PATH,
@@ -28,6 +30,7 @@ from karta_interpreter.cli.options import (
     Decimal,
     ObjectName,
     WholeNumber,
+    device_classes,
 )
 from karta_interpreter.cli.program import Problem, UsageProblem, is_usage
 from karta_interpreter.cli.render import say, table
@@ -61,6 +64,7 @@ def setting(
     *,
     flag: str = "",
     of: DefinitionSettings = _DEFAULT,
+    callback: Callable[[click.Context, click.Parameter, Any], Any] | None = None,
 ) -> click.Option:
     """Return the flag and the environment variable of one field of settings, which also give the default."""
     default, name = getattr(of, field), field.replace("_", "-")
@@ -76,6 +80,7 @@ def setting(
         envvar=f"{_PREFIX}{variable}",
         show_envvar=True,
         metavar=metavar or None,
+        callback=callback,
         help=f"{help_text.removesuffix('.')}; may be repeated." if is_list else help_text,
     )
 
@@ -132,6 +137,14 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
     "Answers": [
         setting("resource_quota_estimate", bool, QUOTA_ESTIMATE),
         setting("pod_requests", COUNTING, POD_REQUESTS),
+        setting(
+            "device_classes",
+            DEVICE_CLASS,
+            DEVICE_CLASSES,
+            "CLASS=RESOURCE",
+            flag="--device-class",
+            callback=device_classes,
+        ),
         setting("multiple_pod_templates_scheduling", bool, "Whether Karmada's feature gate of that name is on."),
     ],
     "Certificate": [
@@ -211,6 +224,7 @@ _NEEDED = {
     "record_secrets": "record",
     "ready_without_cluster": "cluster",
     "secret_references": "cluster",
+    "device_classes": "cluster",
     "public_url": "register",
     "service": "register",
     "ca_file": "register",

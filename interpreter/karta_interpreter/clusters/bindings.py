@@ -1,7 +1,7 @@
 """What a Karmada holds of its workloads: bindings, the templates that they name, Works, and who interprets them."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from typing import Final, Protocol, TypeAlias, TypeVar
 
@@ -91,8 +91,17 @@ class Bindings(Struct):
             if health := report.get("health"):
                 yield Reported(cluster, _as_reported(manifest, report), str(health))
 
-    async def read(self, api: ApiServer, find: Callable[[GVK], Definition | None], watched: Watched) -> None:
-        """Read a Karmada. Templates are read of kinds for which ``find`` has a definition. Raises ClusterError."""
+    async def read(
+        self,
+        api: ApiServer,
+        find: Callable[[GVK], Definition | None],
+        watched: Watched,
+        looked_up: Iterable[GVK] = (),
+    ) -> None:
+        """Read a Karmada. Templates are read of kinds for which ``find`` has a definition. Raises ClusterError.
+
+        All objects of the kinds that are ``looked_up`` are read, too.
+        """
         if await existing(api.get(request_path(_WORK_API, "v1alpha2"))) is None:
             raise ClusterError(f"{api.url} is not karmada-apiserver: it has no bindings; give its --context")
         karmada = Member(api, problems=self.problems)
@@ -107,6 +116,7 @@ class Bindings(Struct):
         for gvk in watched([*definitions], "reading templates"):
             await self._read_templates(karmada, gvk)
         await karmada.read_kinds([*definitions.values()])
+        await karmada.look_up(looked_up)
         self.crds, self.references = [*karmada.crds.values()], karmada.references
         for cluster in watched(sorted(self._clusters), "reading Works"):
             of_cluster = replace(karmada, selection=WorkloadSelection(f"{_NAMESPACE}{cluster}"))

@@ -83,13 +83,15 @@ class Settings(Bounds, DefinitionSettings):
     On SIGTERM the server becomes not ready and keeps serving for ``grace_period``, so that load balancers remove it.
     Then it waits for running calls.
 
-    ``resource_quota_estimate`` and ``pod_requests`` change answers (`karta_interpreter.engine.operations.Options`).
+    ``resource_quota_estimate``, ``pod_requests`` and ``device_classes`` change answers
+    (`karta_interpreter.engine.operations.Options`).
     """
 
     ready_without_cluster: bool = False
     secret_references: bool = False
     resource_quota_estimate: bool = False
     pod_requests: str = "scheduler"
+    device_classes: tuple[str, ...] = ()
     health_port: int | None = None
     certificate_names: tuple[str, ...] = ()
     certificate_secret: str | None = None

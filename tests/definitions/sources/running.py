@@ -1,10 +1,11 @@
 """A cluster source that runs against the scripted API server."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from karta_interpreter.base.k8s.values import GVK
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.cluster import Cluster
@@ -69,12 +70,13 @@ async def running_cluster(
     pace: Pace = FAST,
     url: str = "",
     budget: Budget | None = None,
+    looked_up: Sequence[GVK] = (),
 ) -> AsyncIterator[RunningCluster]:
     async with serving(api or ScriptedApi()) as scripted:
         kubeconfig = write_kubeconfig(tmp_path / "config", url or scripted.url)
         async with ApiServer.of(kubeconfig) as server:
             cluster = Cluster(server, pace=pace, budget=budget)
-            store = Store(folders, catalogue=False, cluster=cluster, budget=cluster.budget)
+            store = Store(folders, catalogue=False, cluster=cluster, budget=cluster.budget, looked_up=looked_up)
             store.load()
             running = RunningCluster(scripted, cluster, store)
             task = asyncio.create_task(store.watch())

@@ -95,6 +95,9 @@ control plane.
 {{- if ne .Values.server.podRequests "scheduler" }}
 - --pod-requests={{ .Values.server.podRequests }}
 {{- end }}
+{{- range .Values.server.deviceClasses }}
+- --device-class={{ . }}
+{{- end }}
 - --{{ if not .Values.karmada.cluster }}no-{{ end }}cluster
 - --{{ if not .Values.registration.enabled }}no-{{ end }}register
 {{- if .Values.registration.enabled }}

@@ -5,9 +5,12 @@ is given.
 """
 
 from karta_interpreter.base.k8s.dependencies import (
+    CLAIM_TEMPLATES,
     COMPUTE_DOMAIN,
     DEPENDENCIES_READ,
     DEPENDENCY_NAMES,
+    DEVICE_CLASSES,
+    OF_CLASSES,
     SELECTOR_FIELDS,
     Dependency,
     claim_dependencies,
@@ -27,6 +30,10 @@ from karta_interpreter.base.k8s.fields import (
     label,
     name,
     namespace,
+    object_field,
+    objects_field,
+    refuse,
+    text_field,
 )
 from karta_interpreter.base.k8s.patch import changes, diff, patched
 from karta_interpreter.base.k8s.projection import MOST_VALUES, UNREAD, Projection, Read, count_values, reader
@@ -38,8 +45,10 @@ from karta_interpreter.base.k8s.requirements import (
     REQUIREMENTS_READ,
     Counting,
     PodRequirements,
+    is_extended,
     merge_requirements,
     pod_requirements,
+    with_devices,
 )
 from karta_interpreter.base.k8s.values import (
     GVK,
@@ -61,18 +70,21 @@ from karta_interpreter.base.k8s.values import (
 
 __all__ = [
     "ADDED_LISTS",
+    "CLAIM_TEMPLATES",
     "COMPUTE_DOMAIN",
     "CONTAINER_LISTS",
     "CORE_KINDS",
     "COUNTS",
     "DEPENDENCIES_READ",
     "DEPENDENCY_NAMES",
+    "DEVICE_CLASSES",
     "GVK",
     "JSON",
     "MAX_DEPTH",
     "MOST_REPLICAS",
     "MOST_VALUES",
     "NOTHING",
+    "OF_CLASSES",
     "QUALIFIED_NAME",
     "QUANTITY",
     "REQUIREMENTS_READ",
@@ -99,12 +111,15 @@ __all__ = [
     "get",
     "grouped",
     "is_cluster_scoped",
+    "is_extended",
     "json_pointer",
     "label",
     "listed_versions",
     "merge_requirements",
     "name",
     "namespace",
+    "object_field",
+    "objects_field",
     "objects_in",
     "objects_text",
     "parse_duration",
@@ -114,8 +129,11 @@ __all__ = [
     "pod_dependencies",
     "pod_requirements",
     "reader",
+    "refuse",
     "remove",
     "request_path",
     "set_value",
+    "text_field",
     "type_name",
+    "with_devices",
 ]

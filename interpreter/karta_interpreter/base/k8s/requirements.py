@@ -124,6 +124,29 @@ REQUIREMENTS_READ: Final = (
 """The paths in the spec of a pod that `pod_requirements` reads. Its tests fail if one is missing."""
 
 
+def is_extended(name: str) -> bool:
+    """Return whether a resource may be one of devices, and Karmada counts it.
+
+    >>> is_extended("nvidia.com/gpu"), is_extended("gpus")
+    (True, False)
+    """
+    return "/" in name and len(name) <= _LONGEST_NAME and _amount(name, "1") is not None
+
+
+def with_devices(requirements: PodRequirements, devices: Iterable[tuple[str, int]]) -> PodRequirements:
+    """Return requirements with amounts of resources in addition. Raises InterpretationError beyond an int64.
+
+    >>> with_devices(PodRequirements({"nvidia.com/gpu": 1}), [("nvidia.com/gpu", 2)]).resource_request
+    {'nvidia.com/gpu': 3}
+    """
+    totals = {**requirements.resource_request}
+    for name, amount in devices:
+        totals[name] = totals.get(name, 0) + amount
+        if totals[name] > _LARGEST:
+            raise InterpretationError(f"{name} of claims: it is more than an int64 holds, in which Karmada counts it")
+    return requirements._replace(resource_request=totals)
+
+
 def merge_requirements(requirements: Iterable[PodRequirements]) -> PodRequirements:
     """Return requirements that are enough for any one of several kinds of replica.
 

@@ -7,7 +7,7 @@ from functools import cached_property, reduce
 from importlib import import_module
 from operator import attrgetter
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeAlias
 
 import msgspec
 from msgspec import Struct, structs
@@ -193,6 +193,17 @@ def _has_default(node: ast.Node | None) -> bool:
     return False
 
 
+class DeviceCounting(NamedTuple):
+    """What the devices of claims count as: the resource of each class, and how templates and other classes are found.
+
+    ``look_up`` takes a kind in its versions, and a name. It raises QueryAbsentError for an object that is not there,
+    QueryReferenceError for one that is not known now.
+    """
+
+    resources: Mapping[str, str]
+    look_up: Callable[[tuple[GVK, ...], str], Object]
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """The compiled Karta of one kind of workload, with the scripts that take precedence over it."""
@@ -227,6 +238,8 @@ class Definition:
     absent: tuple[str, ...] = field(default=(), compare=False)
     """Why references lack objects that an object names."""
     reference_values: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+    devices: DeviceCounting | None = field(default=None, compare=False, repr=False)
+    """What the devices of claims count as, None if claims count nothing."""
     _queued: "Queued | None" = field(default=None, compare=False, repr=False)
     _bindings: "Bindings | None" = field(default=None, compare=False, repr=False)
 
@@ -298,6 +311,10 @@ class Definition:
                 )
         absent = (value.reason for value in lenient.values() if isinstance(value, Absent))
         return replace(self, references=(), absent=tuple(absent), reference_values=values, **parts)
+
+    def counting(self, devices: DeviceCounting) -> Self:
+        """Return a copy that counts the devices of claims."""
+        return replace(self, devices=devices)
 
     def answers(self, operation: str) -> bool:
         """Return whether a script or (if that is allowed) the Karta answers an operation for this kind."""

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, Final, Protocol, Self
 
 from msgspec.structs import replace
@@ -26,6 +27,7 @@ from karta_interpreter.base.findings import PLACES, did_you_mean
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, grouped, namespace as namespace_of, type_name
 from karta_interpreter.definitions.karta.definition import (
     Definition,
+    DeviceCounting,
     LabelOperator,
     LabelRule,
     Reference,
@@ -195,8 +197,16 @@ def _present(reader: ReferenceReader | None) -> ReferenceReader:
     return reader
 
 
-def resolved(definition: Definition, obj: Object, reader: ReferenceReader | None) -> Definition:
-    """Return the definition with the values of its references. A failed look-up is an error when the value is read."""
+def resolved(
+    definition: Definition, obj: Object, reader: ReferenceReader | None, devices: Mapping[str, str] | None = None
+) -> Definition:
+    """Return the definition with the values of its references. A failed look-up is an error when the value is read.
+
+    ``devices`` has the resource of each class of devices whose claims count, None if no claims do.
+    """
+    if devices is not None and definition.devices is None:
+        look_up = cache(partial(_of_any_version, reader, namespace_of(obj)))
+        definition = definition.counting(DeviceCounting(devices, look_up))
     if not definition.references:
         return definition
     values: dict[str, JSON | Unresolved | Absent] = {}
@@ -223,6 +233,29 @@ def _value(
     return Absent("; ".join(missing), value) if missing else value
 
 
+def _of_any_version(reader: ReferenceReader | None, namespace: str, versions: tuple[GVK, ...], name: str) -> Object:
+    """Return the object of that name in the newest version that is known. Raises as `DeviceCounting` says."""
+    errors = list[QueryAbsentError]()
+    for gvk in versions:
+        try:
+            with _naming(f"{gvk.kind} {name}"):
+                found = _present(reader).get(gvk, namespace, name)
+        except QueryAbsentError as error:
+            errors.append(error)
+            continue
+        if found is None:
+            raise QueryAbsentError(_not_there(gvk, name))
+        return found
+    raise errors[0]
+
+
+def _not_there(gvk: GVK, name: str) -> str:
+    return (
+        f"there is no {gvk.kind} {name}; create it on the control plane of Karmada, "
+        f"or give commands --reference-file with what `kubectl get {gvk.kind} -o yaml` prints"
+    )
+
+
 def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None, missing: list[str]) -> JSON:
     namespaces = _namespaces(reference, obj)
     query = reference.lookup
@@ -242,10 +275,7 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
         with _naming(f"{reference.gvk} {text}"):
             target = _first(_present(reader), reference, namespaces, text)
         if target is None and not reference.is_optional:
-            missing.append(
-                f"there is no {reference.gvk.kind} {text}; create it on the control plane of Karmada, "
-                f"or give commands --reference-file with what `kubectl get {reference.gvk.kind} -o yaml` prints"
-            )
+            missing.append(_not_there(reference.gvk, text))
         return target
 
     def listed_name(name: JSON) -> JSON:

@@ -46,6 +46,7 @@ class Store:
     Precedence, highest first: the scripts of the ``overrides``, the cluster, the folders in the order given, the
     catalogue. Only kinds of the ``selection`` count. Readers take ``snapshot`` once per request and keep it: it is
     replaced, never changed. Files for which the ``budget`` has no room are refused. By default it has no bound.
+    Objects of kinds that are ``looked_up`` are known if the cluster has them, whatever definitions refer to.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Store:
         overrides: Sequence[Path] = (),
         selection: Selection = EVERYTHING,
         budget: Budget | None = None,
+        looked_up: Sequence[GVK] = (),
     ) -> None:
         self.budget = budget = budget or Budget()
         self._folders: _Folders = tuple(
@@ -68,6 +70,8 @@ class Store:
         self._catalogue = catalogue
         self._cluster = cluster
         self._selection = selection
+        # Pods of any kind may name what a ComputeDomain makes.
+        self._looked_up = (COMPUTE_DOMAIN, *looked_up)
         self.snapshot = Snapshot()
         """The snapshot in use. Before the first `load` it is empty and has generation 0."""
         self.prepare: Subscriber = lambda _: None
@@ -190,8 +194,7 @@ class Store:
                 for entry in snapshot.entries.values()
                 for reference in entry.definition.references
             ]
-            # Pods of any kind may name what a ComputeDomain makes.
-            self._cluster.referenced.want([*pairs, (COMPUTE_DOMAIN, COMPUTE_DOMAIN)])
+            self._cluster.referenced.want([*pairs, *((gvk, gvk) for gvk in self._looked_up)])
         # A copy: a subscriber may end its subscription.
         for subscriber in tuple(self._subscribers):
             subscriber(self.snapshot)

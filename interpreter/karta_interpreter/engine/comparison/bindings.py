@@ -235,7 +235,8 @@ class Comparison(Struct):
 
     def _ask(self, kind: KindTotals, name: str, interpreter: Interpreter, question: _Question) -> Answer:
         operation = question.call.operation
-        references = self.references if interpreter.entry.definition.references else ()
+        is_read = interpreter.entry.definition.references or self.options.looked_up
+        references = self.references if is_read else ()
         outcome = ask(interpreter, question.call, references, self.options, self.on_print)
         answer = verdict_of(outcome)
         changed = tuple(compare_answers(question.today, answer))

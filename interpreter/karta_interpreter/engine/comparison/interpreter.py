@@ -78,7 +78,7 @@ def ask(
 
     ``on_print`` gets each line that a script prints.
     """
-    definition = resolved(interpreter.entry.definition, call.object, Known.of(references))
+    definition = resolved(interpreter.entry.definition, call.object, Known.of(references), options.devices)
     broken = interpreter.broken.get(call.operation)
     if broken:
         return CallOutcome(call, failure=broken.message, place=broken.location)

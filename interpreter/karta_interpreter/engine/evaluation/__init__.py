@@ -8,6 +8,12 @@ from karta_interpreter.engine.evaluation.attribution import (
     matches_component_type,
     pod_name,
 )
+from karta_interpreter.engine.evaluation.claims import (
+    DeviceRequest,
+    counted_requirements,
+    device_requests,
+    unknown_devices,
+)
 from karta_interpreter.engine.evaluation.evaluation import (
     UNNAMED,
     instance_ids,
@@ -55,6 +61,7 @@ __all__ = [
     "UNNAMED",
     "Attribution",
     "Condition",
+    "DeviceRequest",
     "PodSet",
     "Scale",
     "ScaleLocation",
@@ -64,6 +71,8 @@ __all__ = [
     "StatusReader",
     "absences",
     "attributing",
+    "counted_requirements",
+    "device_requests",
     "instance_ids",
     "instance_key",
     "instance_of",
@@ -85,6 +94,7 @@ __all__ = [
     "status_match_reads",
     "template_reads",
     "total_replicas",
+    "unknown_devices",
     "unknown_requests",
     "with_rest",
 ]

@@ -8,7 +8,13 @@ from typing import Final, TypeAlias
 from karta_interpreter.base.findings import listed
 from karta_interpreter.base.k8s import Object, field_path, get
 from karta_interpreter.definitions.karta import ComponentRules, Definition, PodSpec, PodTemplate
-from karta_interpreter.engine.evaluation import absences, instance_templates, positions, unknown_requests
+from karta_interpreter.engine.evaluation import (
+    absences,
+    instance_templates,
+    positions,
+    unknown_devices,
+    unknown_requests,
+)
 from karta_interpreter.engine.explain.count_warnings import COUNT_WITHOUT_PODS, count_warnings
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.misfits import required_field
@@ -157,3 +163,9 @@ def absence_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
     """Yield the objects with requests of its pods that an object names and that are not there."""
     for reason in absences(definition, obj):
         yield Fact("reference-absent", f"{reason}: what its pods request there is not answered")
+
+
+def device_warnings(definition: Definition, obj: Object) -> Iterator[Fact]:
+    """Yield the claims of pods that count nothing, though they request devices."""
+    for reason in dict.fromkeys(unknown_devices(definition, obj)):
+        yield Fact("requests-unknown", f"{reason}: pods may request more than the answer")

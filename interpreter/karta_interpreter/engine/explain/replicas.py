@@ -6,9 +6,18 @@ from functools import cache
 from itertools import chain
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, Object, Path, get, json_pointer, pod_requirements
+from karta_interpreter.base.k8s import CONTAINER_LISTS, JSON, Object, Path, get, json_pointer
 from karta_interpreter.definitions.karta import Definition, Fragments, PodSpec
-from karta_interpreter.engine.evaluation import PodSet, ScaleLocation, instance_ids, pod_sets, scale_locations
+from karta_interpreter.engine.evaluation import (
+    DeviceRequest,
+    PodSet,
+    ScaleLocation,
+    counted_requirements,
+    device_requests,
+    instance_ids,
+    pod_sets,
+    scale_locations,
+)
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import Reading, about, annotation_field, place_at, pod_queries, readings
 from karta_interpreter.engine.operations import Call, Options, Results
@@ -175,9 +184,14 @@ class _View:
         # A pod made of pieces has no spec in the object, so its requests have no places.
         if isinstance(component.pods, Fragments):
             base = None
-        requires = pod_requirements(pods.template, options.pod_requests).to_json() or {}
+        devices = [*device_requests(self.definition, pods.template)]
+        requires = counted_requirements(self.definition, pods.template, options.pod_requests).to_json() or {}
         for resource, amount in requires.get("resourceRequest", {}).items():
-            yield self._request(pods, base, resource, amount, f"{required}/resourceRequest")
+            yield self._request(pods, base, devices, resource, amount, f"{required}/resourceRequest")
+        for request in devices:
+            if request.is_known and not request.amount:
+                note = f"{pods.name}: {request.claim} counts nothing: {request.why}"
+                yield self.fact(pods, next(iter(pod_queries(component))), None, rule="claim", note=note)
 
     def counted(self, pods: PodSet, answer: str) -> Fact:
         """Return the fact about the count of a pod set, by the first expression that gives a number."""
@@ -204,10 +218,18 @@ class _View:
         outputs, position = self._readings(query), self._positions(pods.component)[pods.instance]
         return outputs[position] if position < len(outputs) else None
 
-    def _request(self, pods: PodSet, base: Path | None, resource: str, amount: JSON, answer: str) -> Fact:
+    def _request(
+        self,
+        pods: PodSet,
+        base: Path | None,
+        devices: Sequence[DeviceRequest],
+        resource: str,
+        amount: JSON,
+        answer: str,
+    ) -> Fact:
         """Return which containers request a resource. Its place is known if the whole pod spec is in the object."""
         places, notes = list[Place](), list[str]()
-        for path, note in _asking(pods.template["spec"], resource):
+        for path, note in (*_asking(pods.template["spec"], resource), *_claiming(devices, resource)):
             if base is None:
                 notes.append(note)
                 continue
@@ -237,3 +259,9 @@ def _asking(spec: Object, resource: str) -> Iterator[tuple[Path, str]]:
                 break
     if get(spec, ("overhead", resource)) is not None:
         yield ("overhead", resource), "overhead"
+
+
+def _claiming(devices: Sequence[DeviceRequest], resource: str) -> Iterator[tuple[Path, str]]:
+    for request in devices:
+        if request.resource == resource:
+            yield request.path, f"{request.claim} ({request.amount} of class {request.device_class})"

@@ -19,6 +19,7 @@ from karta_interpreter.engine.explain.explanation import Fact
 from karta_interpreter.engine.explain.misfits import misfit_warnings
 from karta_interpreter.engine.explain.pod_warnings import (
     absence_warnings,
+    device_warnings,
     left_out_warnings,
     pod_warnings,
     unknown_warnings,
@@ -46,6 +47,7 @@ _WARNINGS: Final[Sequence[tuple[Callable[[Definition, Object], Iterator[Fact]], 
     (pod_warnings, _OF_PODS),
     (left_out_warnings, _OF_COUNTS),
     (unknown_warnings, _OF_COUNTS),
+    (device_warnings, _OF_COUNTS),
     (status_warnings, (Operation.INTERPRET_HEALTH,)),
     (partial(misfit_warnings, part="status"), _OF_STATUS),
     (dependency_warnings, (Operation.INTERPRET_DEPENDENCY,)),

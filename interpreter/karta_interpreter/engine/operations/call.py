@@ -1,13 +1,26 @@
 """The question and the answer of an operation, independent of any wire format."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from msgspec import Struct, structs
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.findings import did_you_mean
-from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Counting, Object, edit, type_name
+from karta_interpreter.base.k8s import (
+    CLAIM_TEMPLATES,
+    DEVICE_CLASSES,
+    GVK,
+    JSON,
+    MOST_REPLICAS,
+    OF_CLASSES,
+    Counting,
+    Object,
+    edit,
+    type_name,
+)
 from karta_interpreter.base.karmada import LIVE, SLOTS, Operation
 
 
@@ -16,24 +29,42 @@ class Options(Struct, frozen=True):
 
     ``resource_quota_estimate`` mirrors Karmada's feature gate ``ResourceQuotaEstimate``: requirements then name the
     priority class, and InterpretReplica's requirements also the namespace. ``pod_requests`` says how the resources of a
-    pod are counted.
+    pod are counted. ``device_classes`` has what devices of claims count as: ``CLASS=RESOURCE``, or `OF_CLASSES`.
     """
 
     resource_quota_estimate: bool = False
     pod_requests: Counting = Counting.SCHEDULER
+    device_classes: tuple[str, ...] = ()
+
+    @property
+    def devices(self) -> Mapping[str, str] | None:
+        """The resource of each class of devices, None if claims count nothing."""
+        return _resources(self.device_classes) if self.device_classes else None
+
+    @property
+    def looked_up(self) -> tuple[GVK, ...]:
+        """The kinds of the objects that answers read next to the references of a definition."""
+        return (*CLAIM_TEMPLATES, *DEVICE_CLASSES) if self.device_classes else ()
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> "Options":
         """Return the options among settings by their names, those of a server or their values as JSON.
 
         >>> Options.of({"pod_requests": "karmada", "port": 8443})
-        Options(resource_quota_estimate=False, pod_requests=<Counting.KARMADA: 'karmada'>)
+        Options(resource_quota_estimate=False, pod_requests=<Counting.KARMADA: 'karmada'>, device_classes=())
         """
         default: dict[str, Any] = structs.asdict(cls())
-        return cls(**{name: type(value)(settings.get(name, value)) for name, value in default.items()})
+        given = {name: type(value)(settings.get(name, value)) for name, value in default.items()}
+        return cls(**given | {"device_classes": tuple(map(str, given["device_classes"]))})
 
 
 DEFAULT_OPTIONS = Options()
+
+
+@lru_cache(8)
+def _resources(device_classes: tuple[str, ...]) -> Mapping[str, str]:
+    pairs = (text.partition("=") for text in device_classes if text != OF_CLASSES)
+    return MappingProxyType({name: resource for name, _, resource in pairs})
 
 
 class StatusItem(Struct, frozen=True):

@@ -10,11 +10,10 @@ from karta_interpreter.base.k8s import (
     Projection,
     merge_requirements,
     namespace as namespace_of,
-    pod_requirements,
 )
 from karta_interpreter.base.karmada import Results
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.engine.evaluation import PodSet, pod_sets, template_reads
+from karta_interpreter.engine.evaluation import PodSet, counted_requirements, pod_sets, template_reads
 from karta_interpreter.engine.operations.call import Call, Options
 
 
@@ -59,11 +58,11 @@ def divisible_pod_sets(definition: Definition, obj: Object) -> tuple[PodSet, ...
 def replica_reads(definition: Definition, projection: Projection) -> None:
     """Mark what InterpretReplica and InterpretComponent read of an object."""
     projection.take("metadata.namespace")
-    template_reads(definition, projection, *REQUIREMENTS_READ)
+    template_reads(definition, projection, *REQUIREMENTS_READ, "resourceClaims")
 
 
 def _requirements(definition: Definition, pods: PodSet, options: Options) -> PodRequirements:
     try:
-        return pod_requirements(pods.template, options.pod_requests)
+        return counted_requirements(definition, pods.template, options.pod_requests)
     except InterpretationError as error:
         raise InterpretationError(f"definition {definition.name}, pod template of {pods.name}: {error}") from error

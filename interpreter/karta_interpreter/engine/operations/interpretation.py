@@ -51,8 +51,7 @@ def interpret(
     that the definition refers to. A script, or a bounded expression, runs in another process while the calling thread
     waits. The code of an error is 422 if a script fails, and 504 if it takes too long or too much memory.
     """
-    if definition.references:
-        definition = resolved(definition, call.object, reader)
+    definition = resolved(definition, call.object, reader, options.devices)
     if call.operation in definition.scripts.operations:
         # One script, except for dependencies: Karmada runs the scripts of all customizations and joins their answers.
         answers = []

@@ -65,6 +65,7 @@ class PageOptions(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fi
 
     resource_quota_estimate: bool = DEFAULT_OPTIONS.resource_quota_estimate
     pod_requests: Counting = DEFAULT_OPTIONS.pod_requests
+    device_classes: tuple[str, ...] = DEFAULT_OPTIONS.device_classes
 
 
 class PageQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -141,7 +142,7 @@ def answer(question: PageQuestion) -> dict[str, JSON]:
     for loaded, marker in kartas:
         # The first of several for a kind answers, as among the files of -f.
         if loaded.definition and marker and loaded.gvk == gvk:
-            looked_up = [reference.gvk for reference in loaded.definition.references]
+            looked_up = [*question.options.looked_up, *(reference.gvk for reference in loaded.definition.references)]
             if inputs.references and not any(GVK.of(reference) in looked_up for reference in inputs.references):
                 message = f"the definition looks up {listed(looked_up) or 'no objects'}: these change nothing"
                 page["problems"] = {**inputs.problems, "references": _problem(ManifestError(message))}

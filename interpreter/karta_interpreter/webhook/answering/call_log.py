@@ -11,8 +11,15 @@ import orjson
 
 from karta_interpreter.base.k8s import field_path
 from karta_interpreter.definitions.karta import Definition, LargeLookUpError, ReferenceReader, resolved
-from karta_interpreter.engine.evaluation import absences, unknown_requests
-from karta_interpreter.engine.operations import COUNTING_OPERATIONS, Operation, named_objects, resources_left_out
+from karta_interpreter.engine.evaluation import absences, unknown_devices, unknown_requests
+from karta_interpreter.engine.operations import (
+    COUNTING_OPERATIONS,
+    DEFAULT_OPTIONS,
+    Operation,
+    Options,
+    named_objects,
+    resources_left_out,
+)
 from karta_interpreter.webhook.answering.pending_call import OF_CONTENT, SUCCESS, Answer, PendingCall
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.wire.request import OPERATIONS, SLOW
@@ -78,11 +85,13 @@ class AnswerGaps:
 
     These are resources that the definition does not read, objects that are absent, of which the pods are made, other
     reasons why requests are unknown, and dependencies whose names cannot be read. Each is logged once for a definition.
-    ``reader`` looks objects up.
+    ``reader`` looks objects up. ``options`` are those of the answers.
     """
 
-    def __init__(self, reader: Callable[[], ReferenceReader | None] = lambda: None) -> None:
-        self._reader = reader
+    def __init__(
+        self, reader: Callable[[], ReferenceReader | None] = lambda: None, options: Options = DEFAULT_OPTIONS
+    ) -> None:
+        self._reader, self._options = reader, options
         self._latest: PendingCall | None = None
         self._logged: set[tuple[str, str]] = set()
 
@@ -100,7 +109,7 @@ class AnswerGaps:
         definition = call.definition
         with suppress(*OF_CONTENT, LargeLookUpError):
             obj = orjson.loads(call.body)["request"]["object"]
-            whole = resolved(definition, obj, self._reader())
+            whole = resolved(definition, obj, self._reader(), self._options.devices)
             if call.request.operation_name == Operation.INTERPRET_DEPENDENCY:
                 failures = list[str]()
                 named_objects(whole, obj, failures)
@@ -119,7 +128,8 @@ class AnswerGaps:
             )
             message = "the answer lacks what pods request by what is absent or unknown"
             unknown = (part.reason for part in unknown_requests(whole, obj))
-            self._log_new(definition, message, "reason", (*absences(whole, obj), *unknown))
+            reasons = (*absences(whole, obj), *unknown, *unknown_devices(whole, obj))
+            self._log_new(definition, message, "reason", reasons)
 
     def _log_new(self, definition: Definition, message: str, field: str, subjects: Iterable[str]) -> None:
         name, kind = definition.name, str(definition.gvk)

@@ -82,7 +82,8 @@ class Calls:
         self._store = store
         self._children = ChildLane(options)
         self._options = options
-        self._lanes = Lanes(self._children, ScriptLane(options))
+        # Scripts may ask the Karta for requests, and only a child process looks up what claims stand for meanwhile.
+        self._lanes = Lanes(self._children, self._children if options.device_classes else ScriptLane(options))
         self._decoder, self._clock = decoder(store.snapshot.find), clock
         self._known_types = count_types()
         self._rehearses = rehearses

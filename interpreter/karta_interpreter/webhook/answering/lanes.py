@@ -7,6 +7,7 @@ from typing import Final, NamedTuple, Protocol
 
 from karta_interpreter.base.k8s import JSON, MOST_VALUES, count_values
 from karta_interpreter.base.sandbox.awaiting import AsyncPool, Exchange
+from karta_interpreter.definitions.karta import resolved
 from karta_interpreter.engine.operations import (
     DEFAULT_OPTIONS,
     Options,
@@ -100,7 +101,8 @@ def inline_answer(call: PendingCall, options: Options, interruption: Interruptio
         # process.
         interruption.at = BEGUN
         if call.is_projected and call.definition and call.request.call:
-            results = with_domains(own_answer(call.definition, call.request.call, options), call.reader)
+            definition = resolved(call.definition, call.request.call.object, call.reader, options.devices)
+            results = with_domains(own_answer(definition, call.request.call, options), call.reader)
         else:
             results = interpret(*call.definition_and_call(), options, reader=call.reader)
         return encode_results(call.request, results)

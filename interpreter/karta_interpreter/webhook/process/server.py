@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Self
 from msgspec import Struct
 
 from karta_interpreter.base.findings import in_one_line
+from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.sandbox.container import container_memory
 from karta_interpreter.definitions.sources import Budget, Quarantined, Selection, Snapshot, Store, keep_running
 from karta_interpreter.engine.operations import Options
@@ -73,7 +74,8 @@ class Server:
         self._settings = settings
         self._control_plane = plane = _control_plane(settings)
         cluster = plane.cluster if plane else None
-        self._store = store_of(settings, cluster)
+        options, load = options_of(settings), Load()
+        self._store = store_of(settings, cluster, options.looked_up)
         self._metrics = Metrics()
         self._metrics.show_budget(self._store.budget)
         self._tls = None
@@ -102,9 +104,8 @@ class Server:
             lambda: self._tls.not_after if self._tls else inf,
             lambda: plane is None or plane.is_settled,
         )
-        options, load = options_of(settings), Load()
         self._recorder = _recorder(settings, self._metrics)
-        self._gaps = AnswerGaps(lambda: self._store.reader)
+        self._gaps = AnswerGaps(lambda: self._store.reader, options)
         self._calls = Calls(self._store, options, load)
         self._metrics.fights.limited = self._calls.interruption.limited
         observers = CallLog(), self._metrics, self._metrics.fights, self._gaps
@@ -230,8 +231,11 @@ def log_definitions(snapshot: Snapshot, logged: Collection[Quarantined] = ()) ->
     _log_quarantined([broken for broken in snapshot.quarantined if broken not in logged])
 
 
-def store_of(settings: DefinitionSettings, cluster: "Cluster | None") -> Store:
-    """Return a store of all sources that settings name. None of them has been read."""
+def store_of(settings: DefinitionSettings, cluster: "Cluster | None", looked_up: Sequence[GVK] = ()) -> Store:
+    """Return a store of all sources that settings name. None of them has been read.
+
+    Answers look up objects of the kinds that are ``looked_up``.
+    """
     return Store(
         settings.folders,
         catalogue=settings.catalogue,
@@ -239,6 +243,7 @@ def store_of(settings: DefinitionSettings, cluster: "Cluster | None") -> Store:
         overrides=settings.overrides,
         selection=Selection(settings.kinds, settings.without),
         budget=cluster.budget if cluster else Budget.of_container(),
+        looked_up=looked_up,
     )
 
 
