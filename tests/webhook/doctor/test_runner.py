@@ -183,6 +183,16 @@ async def test_clusters_that_cannot_be_read_are_not_counted(
     ]
 
 
+async def test_registration_of_another_shape_is_a_problem() -> None:
+    odd = configuration(client(1), rule(BREW))
+    odd["webhooks"][0]["rules"] = "all"
+
+    results = await examine(karmada(1, **{CONFIGURATIONS: items(odd)}), name=OURS)
+
+    (problem,) = [result for result in results if result.level is Level.PROBLEM]
+    assert (problem.check, "webhooks[0].rules: Expected" in problem.found) == ("control plane", True)
+
+
 async def test_admission_of_a_name_that_is_not_registered_is_not_asked_for() -> None:
     """RBAC gives a server the right to see its own only: an error about rights would hide a typo in the name."""
     plane = karmada(1)

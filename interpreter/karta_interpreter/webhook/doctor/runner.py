@@ -106,14 +106,14 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
     results = [ok(_API, f"{api.url} answers, its version is {version}")]
     try:
         named = {str(edit.get(obj, ("metadata", "name"))): obj for obj in await api.list(CONFIGURATIONS)}
+        webhooks = [webhook for configuration in named.values() for webhook in read_webhooks(configuration)]
     except ClusterError as error:
-        advice = _NO_KARMADA if error.status == HTTPStatus.NOT_FOUND else _RIGHTS
+        advice = {HTTPStatus.NOT_FOUND: _NO_KARMADA, 0: _SKIPPED}.get(error.status, _RIGHTS)
         return [
             *results,
             problem(_CONTROL_PLANE, str(error), advice.format(where=_WHERE)),
             *await _server_at(plane, url, None),
         ]
-    webhooks = [webhook for configuration in named.values() for webhook in read_webhooks(configuration)]
     ours = [webhook for webhook in webhooks if webhook.configuration == name]
     foreign = [webhook for webhook in webhooks if webhook.configuration != name]
     customizations = [read_customization(obj) for obj in await plane.objects(_CUSTOMIZATIONS) or ()]
