@@ -100,7 +100,7 @@ def test_unusable_script_is_an_error(run: Run, files: Path) -> None:
     result = run("interpret", *_OVER, "--operation", "InterpretHealth")
 
     assert (result.exit_code, result.stdout) == (1, "")
-    finding, line, *_, last = result.stderr.splitlines()
+    _, _, finding, line, *_, last = result.stderr.splitlines()  # the script for the count comes first
     assert finding.startswith("scripts.yaml:19:11: error [lua-syntax]")
     assert line == "    return tru e"
     assert last.startswith("Execute InterpretHealth error: scripts.yaml:19:11: ")

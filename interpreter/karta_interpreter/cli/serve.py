@@ -40,7 +40,6 @@ from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.log import flush_log, has_terminal, log, print_text
 from karta_interpreter.webhook.process.server import Started
 from karta_interpreter.webhook.process.signals import run
-from karta_interpreter.webhook.registration.choice import Choice
 from karta_interpreter.webhook.settings import DefinitionSettings, Settings
 from karta_interpreter.webhook.wire.request import context_of
 
@@ -199,10 +198,14 @@ def failed(error: InterpreterError) -> SystemExit:
 def _contradictions(settings: Settings) -> Iterator[str]:
     if settings.port and settings.port == settings.health_port:
         yield f"--port and --health-port are both {settings.port}; give each its own"
-    try:
-        Choice.of(settings.operations)
-    except SettingsError as error:
-        yield str(error)
+    if settings.operations:
+        # Imported only if needed: most servers have all operations.
+        from karta_interpreter.webhook.registration.choice import Choice  # noqa: PLC0415
+
+        try:
+            Choice.of(settings.operations)
+        except SettingsError as error:
+            yield str(error)
     # Files and the cluster may get definitions later.
     if settings.kinds and not (settings.folders or settings.overrides or settings.cluster):
         served = catalogue_kinds() if settings.catalogue else {}

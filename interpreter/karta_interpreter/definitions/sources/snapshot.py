@@ -12,8 +12,7 @@ from karta_interpreter.base.findings import SEVERAL_NAMES, Finding, did_you_mean
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.karmada import OTHER_HALF, SLOTS, Operation
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.languages.lua.customization import COUNTED_APART, CUSTOMIZATIONS
-from karta_interpreter.languages.lua.script import Scripts
+from karta_interpreter.languages.lua.script import COUNTED_APART, CUSTOMIZATIONS, Scripts
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from karta_interpreter.engine.operations import (
     interpret,
     is_stale,
 )
-from karta_interpreter.languages.lua.customization import COUNTED_APART
+from karta_interpreter.languages.lua.script import COUNTED_APART
 
 
 class Interpreter(Struct, frozen=True):

@@ -27,11 +27,10 @@ from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Opti
 from karta_interpreter.engine.operations.dispatch import own_answer
 from karta_interpreter.engine.operations.interpret_dependency import left_out_text, why_left_out
 from karta_interpreter.languages.jq import Query
-from karta_interpreter.languages.lua.customization import COUNTED_APART
 from karta_interpreter.languages.lua.empty_tables import restore_empty_tables
 from karta_interpreter.languages.lua.machine.worker import Job, run_job, script_job
 from karta_interpreter.languages.lua.results import lua_type
-from karta_interpreter.languages.lua.script import Own, Script
+from karta_interpreter.languages.lua.script import COUNTED_APART, Own, Script
 from karta_interpreter.languages.lua.script_dependencies import key_of, merge_dependencies
 
 OnPrint: TypeAlias = Callable[[str], None] | None

@@ -14,9 +14,9 @@ from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit
 from karta_interpreter.base.karmada import OTHER_HALF
 from karta_interpreter.engine.operations import Operation, natively_answered
-from karta_interpreter.languages.lua.customization import CUSTOMIZATIONS, KIND, counts_agree, target_of
+from karta_interpreter.languages.lua.customization import KIND, counts_agree, target_of
 from karta_interpreter.languages.lua.reading import read_scripts, without_linting
-from karta_interpreter.languages.lua.script import Scripts
+from karta_interpreter.languages.lua.script import CUSTOMIZATIONS, Scripts
 
 ANY = "*"
 HTTPS = 443

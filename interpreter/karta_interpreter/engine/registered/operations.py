@@ -9,6 +9,7 @@ An operation that is not registered still has an answer: Karmada then uses its o
 
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -17,7 +18,9 @@ from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.definitions.karta import ComponentRules, Definition
 from karta_interpreter.definitions.karta.expressions import takes_number
 from karta_interpreter.engine.operations import SLOTS, Operation, by_operation, natively_answered
-from karta_interpreter.engine.registered.pairs import Others
+
+if TYPE_CHECKING:
+    from karta_interpreter.engine.registered.pairs import Others
 
 CRD = "CustomResourceDefinition"
 
@@ -121,7 +124,7 @@ def operations_for(
     *,
     multiple_pod_templates: bool = False,
     component_revision: bool = False,
-    others: Others | None = None,
+    others: "Others | None" = None,
     registered: Collection[str] = (),
 ) -> tuple[Operation, ...]:
     """Return the operations to register for a definition, always in the same order. A kind that is not served has none.

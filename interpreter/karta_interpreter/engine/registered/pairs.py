@@ -13,8 +13,7 @@ from karta_interpreter.base.k8s import GVK, grouped
 from karta_interpreter.base.karmada import OTHER_HALF
 from karta_interpreter.engine.operations import Operation, natively_answered
 from karta_interpreter.engine.registered.interpreters import Customization, RegisteredWebhook, in_order
-from karta_interpreter.languages.lua.customization import COUNTS_AGREE
-from karta_interpreter.languages.lua.script import Scripts
+from karta_interpreter.languages.lua.script import COUNTS_AGREE, Scripts
 
 ANSWER_BOTH = (
     "Answer both InterpretReplica and ReviseReplica there, or annotate it with "

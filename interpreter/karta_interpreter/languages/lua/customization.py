@@ -15,20 +15,13 @@ from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit, type_name
 from karta_interpreter.base.karmada import API_VERSION, SLOTS
 from karta_interpreter.base.positions import SourcePosition
 from karta_interpreter.languages.lua.reading import read_scripts, unknown_fields
-from karta_interpreter.languages.lua.script import Script, Scripts
+from karta_interpreter.languages.lua.script import COUNTS_AGREE, CUSTOMIZATIONS, Script, Scripts
 
 KIND = "ResourceInterpreterCustomization"
-
-COUNTS_AGREE = "karta-interpreter.io/counts-agree"
-"""The annotation of a customization, or of a webhook's configuration, that says whether it counts as Kartas do."""
-COUNTED_APART = (
-    f'add the other script, or the annotation {COUNTS_AGREE}: "true" to the customization if both count alike'
-)
 
 _AGREES = ("metadata", "annotations", COUNTS_AGREE)
 _ALL_RUN = "InterpretDependency"
 _TARGET = ("spec", "target")
-CUSTOMIZATIONS = ("spec", "customizations")
 _FIELDS: tuple[tuple[Path, tuple[str, ...]], ...] = (
     ((), ("apiVersion", "kind", "metadata", "spec")),
     (("spec",), ("target", "customizations")),

@@ -13,6 +13,16 @@ Own: TypeAlias = Mapping[str, Callable[..., tuple[JSON, ...]]]
 """The members of ``require("karta")``: functions from JSON arguments to JSON results."""
 
 
+CUSTOMIZATIONS = ("spec", "customizations")
+"""Where a customization has its scripts."""
+COUNTS_AGREE = "karta-interpreter.io/counts-agree"
+"""The annotation of a customization, or of a webhook's configuration, that says whether it counts as Kartas do."""
+COUNTED_APART = (
+    f'add the other script, or the annotation {COUNTS_AGREE}: "true" to the customization if both count alike'
+)
+"""What ends the refusal of a Karta next to a script that answers a half of the counts."""
+
+
 class Script(Struct, frozen=True):
     """One Lua script.
 
