@@ -1,11 +1,12 @@
 """Each definition has a file of facts beside it, and it is complete: docs/developers/facts.md."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from docs.tools.facts import NAME, Facts, FactsError, facts_of, read_facts
+from docs.tools.facts import NAME, Differences, Facts, FactsError, Words, Writer, Writers, facts_of, read_facts
 from docs.tools.upstreams import upstreams, written_from
 from karta_interpreter.definitions.openapi.catalogue import catalogue_schemas
 from karta_interpreter.engine.operations import Operation
@@ -71,3 +72,10 @@ def test_wrong_field_is_error_with_place(tmp_path: Path, text: str, message: str
 
 def test_file_without_facts_has_none(tmp_path: Path) -> None:
     assert read_facts(tmp_path / NAME) == Facts()
+
+
+def test_page_explains_each_field() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "developers" / "facts.md").read_text(encoding="utf-8")
+    explained = set(re.findall(r"`(?:writers\[\])?\.?([a-z-]+)`", page))
+    for model in (Facts, Words, Writers, Writer, Differences):
+        assert {str(field.alias) for field in model.model_fields.values()} <= explained, model
