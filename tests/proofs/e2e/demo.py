@@ -22,9 +22,9 @@ from tests.proofs.e2e.kinds import Kind, kind_of
 from tests.proofs.rig.api import Object, at_rest, until
 from tests.proofs.rig.binaries import build_core, chosen
 from tests.proofs.rig.installation import install
-from tests.proofs.rig.interpreter import serve
+from tests.proofs.rig.interpreter import run, serve
 from tests.proofs.rig.karmada import serves
-from tests.proofs.rig.kubeconfig import kubeconfig
+from tests.proofs.rig.kubeconfig import kubeconfig, write_kubeconfig
 from tests.proofs.rig.layout import MEMBERS
 from tests.proofs.rig.ledger import Ledger
 from tests.proofs.rig.nodes import add_node
@@ -92,6 +92,7 @@ def _show(plane: ControlPlane) -> None:
         until(f"Karmada has collected the statuses of {flow.name}", partial(_is_collected, flow))
     before = at_rest("Karmada has its own answers", lambda: [_answers(flow) for flow in flows])
 
+    told = _told(plane)
     kinds = _register(plane)
     for flow in flows:
         flow.edited("interpreted")  # Karmada asks about what changes
@@ -104,8 +105,16 @@ def _show(plane: ControlPlane) -> None:
     say(
         f"\nKarmada {chosen().karmada} with {' and '.join(MEMBERS)}, a policy of 2 to 1, and {kinds} kinds registered\n"
     )
+    say(f"told before by diff --from bindings:\n{told}\n")
     for flow, old, new in zip(flows, before, after, strict=True):
         say(_table(flow.kind, old, new))
+
+
+def _told(plane: ControlPlane) -> str:
+    """Return what `diff --from bindings` says about what runs, before the server is registered."""
+    config = write_kubeconfig(plane.folder / "administrator.config", plane.karmada.port, plane.authority)
+    done = run("diff", "--from", "bindings", "--to", "catalogue", "--kubeconfig", config)
+    return "\n".join(line for line in done.stdout.splitlines() if ": divided: " in line)
 
 
 def _register(plane: ControlPlane) -> int:
