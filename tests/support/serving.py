@@ -31,7 +31,7 @@ def serving(handler: type[BaseHTTPRequestHandler], **attributes: object) -> Iter
     """Serve with a handler, which has these attributes as well, until the end of the block. Yield the URL."""
     quiet = type("Quiet", (handler,), {"log_message": lambda *_: None, **attributes})
     with QuietServer(("127.0.0.1", 0), quiet) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"
