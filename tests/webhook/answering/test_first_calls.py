@@ -75,6 +75,12 @@ async def test_first_answer_is_that_of_each_later_call(calls: Calls) -> None:
     assert (_replica(first), second) == (3, first)
 
 
+async def test_nothing_of_the_first_call_is_kept(calls: Calls) -> None:
+    await calls.answer(BODY, HANG)
+    asked = calls._decoder._asked.values()  # noqa: SLF001 - what it keeps of a call
+    assert [each.__traceback__ for each in asked] == [None], "a traceback has the body"
+
+
 async def test_others_are_answered_while_first_call_compiles(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     await calls.answer(BODY, HANG)
     held = Held(monkeypatch)

@@ -145,14 +145,17 @@ class FastDecoder:
         """
         self._find = find
         self._asked = {
-            key: asked for key, asked in self._asked.items() if find(asked.definition.gvk) is asked.definition
+            key: asked
+            for key, asked in self._asked.items()
+            if self._questions[key] and find(asked.definition.gvk) is asked.definition
         }
         self._questions = {key: self._questions[key] for key in self._asked}
 
     def learn(self, new: NewQuestion, question: Question | None) -> None:
         """Keep what was found out about a question, if its definition is still the one in use."""
         if self._find(new.definition.gvk) is new.definition:
-            self._questions[new.key], self._asked[new.key] = question, new
+            # The traceback of the first request has its body.
+            self._questions[new.key], self._asked[new.key] = question, new.with_traceback(None)
 
     def asked_anew(self, find: Callable[[GVK], Definition | None]) -> Iterator[tuple[NewQuestion, NewQuestion]]:
         """Yield the known questions for which ``find`` finds other definitions, each with the new question."""
