@@ -29,6 +29,7 @@ _PAGE = _ROOT / "docs" / "compare.md"
 _V1, _V2 = "/apis/work.karmada.io/v1alpha1", "/apis/work.karmada.io/v1alpha2"
 _CONFIG = "/apis/config.karmada.io/v1alpha1"
 _BINDINGS = f"{_V2}/resourcebindings"
+_FLINKS = "/apis/flink.apache.org/v1beta1/flinkdeployments"
 _RAY, _JOBSETS, _MILLS = "/apis/ray.io/v1/rayclusters", "/apis/jobset.x-k8s.io/v1alpha2/jobsets", "/apis/a.io/v1/mills"
 _CUSTOMIZATIONS = f"{_CONFIG}/resourceinterpretercustomizations"
 _WEBHOOKS = f"{_CONFIG}/resourceinterpreterwebhookconfigurations"
@@ -42,6 +43,7 @@ _KINDS = {
     "/apis/ray.io/v1": {"rayclusters": "RayCluster"},
     "/apis/jobset.x-k8s.io/v1alpha2": {"jobsets": "JobSet"},
     "/apis/a.io/v1": {"mills": "Mill"},
+    "/apis/flink.apache.org/v1beta1": {"flinkdeployments": "FlinkDeployment"},
     "/apis/apps/v1": {"deployments": "Deployment"},
 }
 _LIMITS = {"cpu": "1", "memory": "4Gi", "nvidia.com/gpu": 1}
@@ -549,3 +551,57 @@ def test_folder_of_that_name_is_a_side_like_others(run: Run, tmp_path: Path, mon
 
     assert result.exit_code == 2
     assert "give the object" in result.stderr
+
+
+_FAILING: Thing = {
+    "metadata": {"name": "flinks", "uid": "flinks"},
+    "spec": {
+        "target": {"apiVersion": "flink.apache.org/v1beta1", "kind": "FlinkDeployment"},
+        "customizations": {"replicaResource": {"luaScript": "function GetReplicas(obj) error('it fails') end"}},
+    },
+}
+
+
+def _flink() -> Thing:
+    """Return a FlinkDeployment that Karmada's script fails on: its memory has a unit of Flink."""
+    resource = {"cpu": 1, "memory": "2g"}
+    spec: Thing = {
+        "flinkVersion": "v1_20",
+        "jobManager": {"replicas": 1, "resource": resource},
+        "taskManager": {"replicas": 2, "resource": resource},
+    }
+    return _object("flink.apache.org/v1beta1", "FlinkDeployment", "words", spec=spec)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "expected"),
+    [
+        pytest.param({"propagationpolicy.karmada.io/name": "all"}, 1, id="a policy selects it"),
+        pytest.param({"clusterpropagationpolicy.karmada.io/name": "all"}, 1, id="a policy of the cluster"),
+        pytest.param({}, 0, id="nobody propagates it"),
+    ],
+)
+def test_object_that_karmada_cannot_count_runs_for_the_first_time(
+    run: Run, tmp_path: Path, annotations: dict[str, str], expected: int
+) -> None:
+    obj = _flink()
+    obj["metadata"]["annotations"] = annotations
+    result = _diff(run, _server([], {_FLINKS: [obj]}), tmp_path, "-o", "json")
+
+    effects = [(each["object"], each["effect"], each["text"]) for each in _json(result)["effects"]]
+    text = "runs for the first time: policy all selects it, and Karmada fails to count it"
+    assert effects == [("team/words", "first", text)] * expected
+
+
+def test_object_of_which_the_definition_fails_too_is_not_told(run: Run, tmp_path: Path) -> None:
+    obj = _flink()
+    obj["metadata"]["annotations"] = {"propagationpolicy.karmada.io/name": "all"}
+    obj["spec"]["jobManager"]["replicas"] = "two"
+    assert not _json(_diff(run, _server([], {_FLINKS: [obj]}), tmp_path, "-o", "json"))["effects"]
+
+
+def test_customization_that_fails_still_fails(run: Run, tmp_path: Path) -> None:
+    obj = _flink()
+    obj["metadata"]["annotations"] = {"propagationpolicy.karmada.io/name": "all"}
+    server = _server([], {_FLINKS: [obj]}, **{_CUSTOMIZATIONS: [_FAILING]})
+    assert not _json(_diff(run, server, tmp_path, "-o", "json"))["effects"]

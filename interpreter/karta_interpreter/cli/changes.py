@@ -15,6 +15,7 @@ from karta_interpreter.cli.definitions import (
     DefinitionFiles,
     NoDefinition,
     interpreter_of,
+    kinds_in,
     print_findings,
     read_existing,
 )
@@ -59,6 +60,13 @@ class Side:
             with suppress(NoDefinition):
                 self._interpreters[gvk] = interpreter_of(gvk, files)
         return self._interpreters[gvk]
+
+    def kinds(self) -> list[GVK]:
+        """Return the kinds for which something may answer."""
+        in_files = {gvk for files in self._files for gvk in kinds_in(files)}
+        return sorted(
+            in_files | {gvk for gvk in catalogue_kinds() if any(_is_about(name, gvk) for name in self._names)}
+        )
 
     @cached_property
     def _files(self) -> list[DefinitionFiles]:

@@ -178,7 +178,7 @@ def interpreter_of(
     """Return the definition of a kind in files that were read, and its scripts. Raises NoDefinition."""
     weaker = _about(gvk, chain.from_iterable(files.customizations for files in given))
     stronger = _about(gvk, overrides)
-    defined = set(chain.from_iterable(map(_kinds, given)))
+    defined = set(chain.from_iterable(map(kinds_in, given)))
     has_definitions = bool(defined) or not all(
         _is_other_object(broken) for files in given for broken in files.layer.quarantined
     )
@@ -230,7 +230,7 @@ def kinds_of(paths: Sequence[str]) -> set[GVK]:
         return {*catalogue_kinds()}
     kinds = set[GVK]()
     for files in read_existing(paths):
-        kinds.update(_kinds(files))
+        kinds.update(kinds_in(files))
         kinds.update(broken.gvk for broken in files.layer.quarantined if broken.gvk)
     return kinds
 
@@ -279,7 +279,8 @@ def scripts_of(customizations: Sequence[LoadedCustomization]) -> Overrides:
     return Overrides(scripts, (*conflicts, *findings))
 
 
-def _kinds(files: DefinitionFiles) -> Iterator[GVK]:
+def kinds_in(files: DefinitionFiles) -> Iterator[GVK]:
+    """Yield the kinds of the definitions and scripts in files."""
     yield from (entry.definition.gvk for entry in files.layer.entries)
     yield from (customization.gvk for customization in files.customizations if customization.gvk)
 

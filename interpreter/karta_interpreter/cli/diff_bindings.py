@@ -42,7 +42,9 @@ def show_bindings(  # noqa: PLR0913 - one for each option
 
     bindings = Bindings()
     with_cluster(
-        kubeconfig, context, partial(bindings.read, find=definition_of, watched=watched, looked_up=options.looked_up)
+        kubeconfig,
+        context,
+        partial(bindings.read, find=definition_of, watched=watched, kinds=side.kinds(), looked_up=options.looked_up),
     )
     comparison = Comparison(
         side.find,
@@ -55,11 +57,14 @@ def show_bindings(  # noqa: PLR0913 - one for each option
         Capacity(bindings.clusters, bindings.quotas),
     )
     served = served_kinds(bindings.crds)
-    for gvk in sorted(bindings.kinds):
+    for gvk in sorted({*bindings.kinds, *bindings.unbound}):
         comparison.begin(gvk, find_served(served, gvk))
-    places = [(gvk, uid) for gvk in comparison.kinds for uid in bindings.kinds[gvk]]
+    places = [(gvk, uid) for gvk in comparison.kinds for uid in bindings.kinds.get(gvk, ())]
     for gvk, uid in watched(places, "comparing"):
         comparison.compare(bindings.get(gvk, uid))
+    for gvk, uids in bindings.unbound.items():
+        for uid in uids:
+            comparison.compare_unbound(gvk, *bindings.unbound_object(uid))
     comparison.finish()
     warnings = [*bindings.problems]
     if not comparison.is_whole:

@@ -38,6 +38,8 @@ _NAMESPACE: Final = "karmada-es-"
 # The annotations of a Work that name its binding (``pkg/apis/work/v1alpha2/well_known_constants.go``).
 _OF_BINDING: Final = "resourcebinding.karmada.io"
 _OF_CLUSTER_BINDING: Final = "clusterresourcebinding.karmada.io"
+# What Karmada notes on an object that a policy selects, before it makes the binding (``ClaimPolicyForObject``).
+_POLICIES: Final = ("propagationpolicy.karmada.io/name", "clusterpropagationpolicy.karmada.io/name")
 _MOST_BINDINGS = 100_000
 
 _Name: TypeAlias = tuple[str, str]
@@ -67,6 +69,8 @@ class Bindings(Struct):
     """Whether a binding has components: the gate MultiplePodTemplatesScheduling is on."""
     kinds: dict[GVK, list[str]] = field(default_factory=lambda: defaultdict(list))
     """The UIDs of the bindings by the kinds of their templates."""
+    unbound: dict[GVK, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """The UIDs of objects that a policy selects and that have no binding, by their kinds."""
     _tree: Tree = field(default_factory=Tree)
     _templates: dict[tuple[GVK, _Name], str] = field(default_factory=dict)
     _works: dict[tuple[str, _Name], str] = field(default_factory=dict)
@@ -78,6 +82,11 @@ class Bindings(Struct):
         found = self._templates.get((gvk, _named(binding["spec"]["resource"])))
         template = self._tree.get(found) if found else None
         return Bound(gvk, binding, template, tuple(self._reported(binding, template)) if template else ())
+
+    def unbound_object(self, uid: str) -> tuple[Object, str]:
+        """Return an object without a binding, and the name of its policy."""
+        obj = self._tree.get(uid)
+        return obj, _policy_of(obj)
 
     def _reported(self, binding: Object, template: Object) -> Iterator[Reported]:
         for item in items_of(binding):
@@ -96,11 +105,12 @@ class Bindings(Struct):
         api: ApiServer,
         find: Callable[[GVK], Definition | None],
         watched: Watched,
+        kinds: Iterable[GVK] = (),
         looked_up: Iterable[GVK] = (),
     ) -> None:
         """Read a Karmada. Templates are read of kinds for which ``find`` has a definition. Raises ClusterError.
 
-        All objects of the kinds that are ``looked_up`` are read, too.
+        Of these ``kinds`` objects without a binding are read, too, and all objects of the kinds that are ``looked_up``.
         """
         if await existing(api.get(request_path(_WORK_API, "v1alpha2"))) is None:
             raise ClusterError(f"{api.url} is not karmada-apiserver: it has no bindings; give its --context")
@@ -112,9 +122,11 @@ class Bindings(Struct):
                         break
         self.interpreters.webhooks = in_order(self.interpreters.webhooks)
         self.interpreters.customizations.sort(key=lambda customization: customization.name)
-        definitions = {gvk: definition for gvk in self.kinds if (definition := find(gvk))}
-        for gvk in watched([*definitions], "reading templates"):
-            await self._read_templates(karmada, gvk)
+        served = [gvk for gvk in kinds if gvk not in self.kinds and await karmada.serves(gvk)]
+        for gvk in watched([*self.kinds, *served], "reading templates"):
+            if find(gvk):
+                await self._read_templates(karmada, gvk)
+        definitions = {gvk: definition for gvk in (*self.kinds, *self.unbound) if (definition := find(gvk))}
         await karmada.read_kinds([*definitions.values()])
         await karmada.look_up(looked_up)
         self.crds, self.references = [*karmada.crds.values()], karmada.references
@@ -124,10 +136,12 @@ class Bindings(Struct):
                 self._keep_work(cluster, work, definitions)
 
     async def _read_templates(self, karmada: Member, gvk: GVK) -> None:
-        names = {_named(self._tree.get(uid)["spec"]["resource"]) for uid in self.kinds[gvk]}
+        names = {_named(self._tree.get(uid)["spec"]["resource"]) for uid in self.kinds.get(gvk, ())}
         async for obj in karmada.read_objects(gvk):
             if (name := (namespace_of(obj), name_of(obj))) in names:
                 self._templates[gvk, name] = self._tree.keep(obj)
+            elif _policy_of(obj):
+                self.unbound[gvk].append(self._tree.keep(obj))
 
     def _keep(self, gvk: GVK, obj: Object) -> bool:
         """Keep an object. Return whether there is room for more."""
@@ -163,6 +177,11 @@ class Bindings(Struct):
         # Secrets are among the manifests. What is not compared is not kept.
         if name and not kinds.isdisjoint((gvk.api_version, gvk.kind) for gvk in kept):
             self._works[cluster, (namespace, str(name))] = self._tree.keep(work)
+
+
+def _policy_of(obj: Object) -> str:
+    annotations = get(obj, ("metadata", "annotations")) or {}
+    return next((str(annotations[name]) for name in _POLICIES if annotations.get(name)), "")
 
 
 def _named(resource: Object) -> _Name:

@@ -336,6 +336,14 @@ class Member(Struct):
         for gvk in sorted(gvk for gvk in kinds if gvk.kind not in _UNREAD):
             self.references += [obj async for obj in self.read_objects(gvk, is_optional=True, is_everywhere=True)]
 
+    async def serves(self, gvk: GVK) -> bool:
+        """Return whether the API server has a kind. What cannot be read is a problem."""
+        try:
+            return gvk.kind in await self._served(gvk.api_version)
+        except ClusterError as error:
+            self.problems.append(str(error))
+            return False
+
     async def _served(self, api_version: str) -> dict[str, Object]:
         """Return the resources of an API version by kind, none of a version that the API server does not list.
 

@@ -15,7 +15,16 @@ from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.sources import ORIGIN
 from karta_interpreter.engine.comparison.cause import cause_of
 from karta_interpreter.engine.comparison.change import Change, verdict_of
-from karta_interpreter.engine.comparison.effects import Capacity, Effect, division, move, no_room, refusal, usage_of
+from karta_interpreter.engine.comparison.effects import (
+    Capacity,
+    Effect,
+    division,
+    first_run,
+    move,
+    no_room,
+    refusal,
+    usage_of,
+)
 from karta_interpreter.engine.comparison.interpreter import Interpreter, ask
 from karta_interpreter.engine.comparison.known import known_reason
 from karta_interpreter.engine.operations import ELSEWHERE, Call, OnPrint, Operation, Options, StatusItem
@@ -199,6 +208,22 @@ class Comparison(Struct):
             self._keep(Change(kind.gvk, name, reasons={"notCompared": problem}))
         answers = [(question, self._ask(kind, name, interpreter, question)) for question in questions]
         self._predict(kind, name, bound, answers)
+
+    def compare_unbound(self, gvk: GVK, obj: Object, policy: str) -> None:
+        """Add what happens to an object that a policy selects and that has no binding: Karmada cannot count it today.
+
+        Karmada makes no binding if InterpretReplica or InterpretComponent fails (``BuildResourceBinding`` in
+        ``pkg/detector/detector.go``).
+        """
+        kind, interpreter = self.kinds[gvk], self.find(gvk)
+        operation = next((each for each in reversed(COUNTED) if each in kind.operations), None)
+        today = self.interpreters.answering(gvk, operation) if operation else NOBODY
+        if interpreter is None or operation is None or today == NOBODY:
+            return
+        is_others = kind.others is not None and operation in kind.others.names
+        outcome = ask(interpreter, Call(operation, obj), self.references, self.options, self.on_print)
+        if outcome.results and not is_others:
+            self.effects.append((gvk, full_name(obj["metadata"]), first_run(policy, today)))
 
     def _predict(self, kind: KindTotals, name: str, bound: Bound, answers: Sequence[tuple[_Question, Answer]]) -> None:
         """Add what happens to an object, by the answers about it."""

@@ -31,6 +31,7 @@ class Severity(IntEnum):
     NO_ROOM = 1
     MOVED = 2
     DIVIDED = 3
+    FIRST = 4
 
 
 class Effect(NamedTuple):
@@ -94,6 +95,11 @@ def move(binding: Object, unhealthy: Sequence[str]) -> Effect | None:
     seconds = get(failover, ("decisionConditions", "tolerationSeconds"))
     after = _TOLERATION if seconds is None else seconds
     return Effect(Severity.MOVED, f"moved: out of {listed(unhealthy)}, {after} s after it counts as unhealthy")
+
+
+def first_run(policy: str, today: str) -> Effect:
+    """Return what becomes of an object for which Karmada makes no binding, since who counts it ``today`` fails."""
+    return Effect(Severity.FIRST, f"runs for the first time: policy {policy} selects it, and {today} fails to count it")
 
 
 def no_room(binding: Object, requests: Sequence[str], capacity: Capacity) -> Effect | None:
