@@ -605,3 +605,27 @@ def test_customization_that_fails_still_fails(run: Run, tmp_path: Path) -> None:
     obj["metadata"]["annotations"] = {"propagationpolicy.karmada.io/name": "all"}
     server = _server([], {_FLINKS: [obj]}, **{_CUSTOMIZATIONS: [_FAILING]})
     assert not _json(_diff(run, server, tmp_path, "-o", "json"))["effects"]
+
+
+def test_status_of_which_karmada_keeps_a_part_is_told_once(run: Run, tmp_path: Path) -> None:
+    web = _object("apps/v1", "Deployment", "web", spec={"replicas": 1, **copy.deepcopy(_PODS)})
+    other = {**web, "metadata": {**web["metadata"], "name": "api", "uid": "api"}}
+    counted = {"replicas": 1, "replicaRequirements": _COUNTED["replicaRequirements"]}
+    bound = [_binding(obj, **counted) for obj in (web, other)]
+    server = _server(bound, {"/apis/apps/v1/deployments": [web, other]})
+
+    effects = _json(_diff(run, server, tmp_path, "-o", "json"))["effects"]
+    assert [(each["kind"], each["object"], each["effect"]) for each in effects] == [("Deployment", "", "status")]
+    assert "Deployment: status: Karmada keeps chosen fields" in _diff(run, server, tmp_path).stdout
+
+
+def test_status_that_a_user_reflects_is_not_told(run: Run, tmp_path: Path) -> None:
+    web = _object("apps/v1", "Deployment", "web", spec={"replicas": 1, **copy.deepcopy(_PODS)})
+    script = {"statusReflection": {"luaScript": "function ReflectStatus(obj) return obj.status end"}}
+    own = {
+        "metadata": {"name": "own", "uid": "own"},
+        "spec": {"target": {"apiVersion": "apps/v1", "kind": "Deployment"}, "customizations": script},
+    }
+    server = _server([_binding(web)], {"/apis/apps/v1/deployments": [web]}, **{_CUSTOMIZATIONS: [own]})
+    effects = _json(_diff(run, server, tmp_path, "-o", "json"))["effects"]
+    assert "status" not in [each["effect"] for each in effects]

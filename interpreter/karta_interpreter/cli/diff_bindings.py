@@ -106,7 +106,7 @@ _FIRST_KINDS, _FIRST_EFFECTS = 10, 6
 
 def _lines(comparison: Comparison, *, details: bool) -> list[str]:
     """Return what happens to objects, the worst first, and which operations are left out."""
-    effects = [f"{gvk.kind} {name}: {effect.text}" for gvk, name, effect in comparison.effects]
+    effects = [f"{gvk.kind}{f' {name}' if name else ''}: {effect.text}" for gvk, name, effect in comparison.effects]
     lines = effects if details else effects[:_FIRST_EFFECTS]
     if len(lines) < len(effects):
         lines.append(f"and {count(len(effects) - len(lines), 'object')} more: --details")

@@ -16,6 +16,7 @@ from karta_interpreter.definitions.sources import ORIGIN
 from karta_interpreter.engine.comparison.cause import cause_of
 from karta_interpreter.engine.comparison.change import Change, verdict_of
 from karta_interpreter.engine.comparison.effects import (
+    KEEPS_ALL,
     Capacity,
     Effect,
     division,
@@ -159,7 +160,7 @@ class Comparison(Struct):
     on_print: OnPrint = None
     capacity: Capacity = Capacity()
     effects: list[tuple[GVK, str, Effect]] = field(default_factory=list)
-    """What happens to objects, as many as there are bindings."""
+    """What happens to objects, as many as there are bindings, or "" for all objects of a kind."""
     _usages: list[tuple[GVK, str, str, Mapping[str, Quantity]]] = field(default_factory=list)
     kinds: dict[GVK, KindTotals] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
@@ -256,6 +257,11 @@ class Comparison(Struct):
         for gvk, name, own, usage in self._usages:
             if effect := refusal(own, usage, added[own], self.capacity):
                 self.effects.append((gvk, name, effect))
+        reflected = Operation.INTERPRET_STATUS
+        for gvk, kind in self.kinds.items():
+            is_karmadas = self.interpreters.answering(gvk, reflected) == KARMADA
+            if kind.objects and reflected in kind.operations and is_karmadas:
+                self.effects.append((gvk, "", KEEPS_ALL))
         self.effects.sort(key=lambda effect: (effect[2].severity, effect[:2]))
 
     def _ask(self, kind: KindTotals, name: str, interpreter: Interpreter, question: _Question) -> Answer:

@@ -32,6 +32,7 @@ class Severity(IntEnum):
     MOVED = 2
     DIVIDED = 3
     FIRST = 4
+    STATUS = 5
 
 
 class Effect(NamedTuple):
@@ -39,6 +40,12 @@ class Effect(NamedTuple):
 
     severity: Severity
     text: str
+
+
+KEEPS_ALL: Final = Effect(
+    Severity.STATUS, "status: Karmada keeps chosen fields of what members report today, and all of it afterwards"
+)
+"""What becomes of the status that Karmada's own code and scripts reflect (``default/native/reflectstatus.go``)."""
 
 
 class Capacity(Struct, frozen=True):
