@@ -282,6 +282,7 @@ async def test_object_that_cannot_be_decoded_is_an_error_in_its_namespace(
             assert not isinstance(raised.value, QueryAbsentError)
 
 
+@pytest.mark.slow
 async def test_namespace_that_has_no_room_leaves_others_alone(
     tmp_path: Path, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -121,6 +121,7 @@ async def test_webhook_that_comes_first_cannot_be_run(catalogue: Rig) -> None:
         await until(whole(rig))
 
 
+@pytest.mark.slow  # the server waits half a minute for them
 @pytest.mark.usefixtures("hurried")
 async def test_customizations_that_may_not_be_read_are_none_and_a_warning(catalogue: Rig) -> None:
     rig = catalogue
