@@ -197,3 +197,21 @@ def _compiled(definition: Definition | None) -> set[str]:
     assert definition
     parts = definition.components, definition.status, definition.annotations
     return {query.text for query in queries_in(parts) if "outputs" in vars(query._program)}  # noqa: SLF001
+
+
+async def test_definition_that_cannot_be_prepared_ends_no_reload(
+    calls: Calls, store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await calls.answer(BODY, HANG)
+
+    def fails(*_: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(Definition, "prepare_like", fails)
+    file = folder / "mill.yaml"
+    file.write_text(file.read_text(encoding="utf-8").replace("name: grain-mill", "name: other-mill"), encoding="utf-8")
+    before = store.snapshot
+    await store.reload()
+
+    assert store.snapshot is not before
+    assert _replica(await calls.answer(BODY, HANG)) == 3

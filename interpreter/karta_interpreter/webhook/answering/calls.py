@@ -181,9 +181,10 @@ class Calls:
         for asked, new in self._decoder.asked_anew(snapshot.find):
             if time.monotonic() > until:
                 break
-            self._prepared.append((new, new.question()))
-            if not new.definition.needs_child:
-                new.definition.prepare_like(asked.definition)
+            with suppress(Exception):  # the call meets the same error, and a reload does not end for one definition
+                self._prepared.append((new, new.question()))
+                if not new.definition.needs_child:
+                    new.definition.prepare_like(asked.definition)
 
     async def review(self, body: bytes, seconds: float, existing_kinds: Mapping[GVK, str]) -> bytes:
         """Return the answer to a review of a Karta, see `ChildLane.review`."""
