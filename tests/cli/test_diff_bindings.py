@@ -589,8 +589,24 @@ def test_object_that_karmada_cannot_count_runs_for_the_first_time(
     result = _diff(run, _server([], {_FLINKS: [obj]}), tmp_path, "-o", "json")
 
     effects = [(each["object"], each["effect"], each["text"]) for each in _json(result)["effects"]]
-    text = "runs for the first time: policy all selects it, and Karmada fails to count it"
+    text = "runs for the first time, if Karmada fails to count it: policy all selects it, and it has no binding"
     assert effects == [("team/words", "first", text)] * expected
+
+
+def test_binding_of_another_version_is_one(run: Run, tmp_path: Path) -> None:
+    older, newer = "/apis/kubeflow.org/v1beta1", "/apis/kubeflow.org/v1"
+    bound = _object("kubeflow.org/v1beta1", "Notebook", "lab", spec=copy.deepcopy(_PODS))
+    bound["metadata"]["annotations"] = {"propagationpolicy.karmada.io/name": "all"}
+    same = {**bound, "apiVersion": "kubeflow.org/v1"}
+    kinds = {older: {"notebooks": "Notebook"}, newer: {"notebooks": "Notebook"}}
+
+    def told(*bindings: Thing) -> list[str]:
+        server = _server([*bindings], {f"{older}/notebooks": [bound], f"{newer}/notebooks": [same]})
+        server.kinds = {**_KINDS, **kinds}
+        effects = _json(_diff(run, server, tmp_path, "-o", "json"))["effects"]
+        return [each["object"] for each in effects if each["effect"] == "first"]
+
+    assert (told(), told(_binding(bound))) == (["team/lab"], [])
 
 
 def test_object_of_which_the_definition_fails_too_is_not_told(run: Run, tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ async def test_unregister_twice_succeeds(run: Run, plane: ControlPlane, tmp_path
 async def test_dry_run_deletes_nothing_and_names_what_stays(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
     rule = {**_RULE, "kinds": ["JobSet"], "operations": ["AggregateStatus", "InterpretDependency"]}
     plane.write(CONFIGURATIONS, NAME, {"webhooks": [{"name": "a.b.io", "rules": [rule]}]})
-    plane.collections[_BINDINGS] = {}
+    plane.collections |= {_BINDINGS: {}, _OF_CLUSTER: {}}
     jobset = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "namespace": "ml", "name": "a"}
     secret = {"apiVersion": "v1", "kind": "Secret", "namespace": "ml", "name": "s"}
     needed_by = [{"namespace": "ml", "name": "a-jobset"}]
@@ -68,6 +68,7 @@ async def test_dry_run_deletes_nothing_and_names_what_stays(run: Run, plane: Con
 
 _RULE = {"apiGroups": ["jobset.x-k8s.io"], "apiVersions": ["v1alpha2"]}
 _BINDINGS = "/apis/work.karmada.io/v1alpha2/resourcebindings"
+_OF_CLUSTER = "/apis/work.karmada.io/v1alpha2/clusterresourcebindings"
 
 
 async def test_server_that_is_no_karmada_is_an_error(run: Run, plane: ControlPlane, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ Karmada leaves attached bindings alone once nothing answers InterpretDependency 
 (``updateResourceStatus`` in ``pkg/controllers/status/common.go``).
 """
 
+import shlex
 from typing import Any
 
 import pytest
@@ -46,7 +47,7 @@ SECRET = GVK("", "v1", "Secret")
             [binding(JOBSET, "a"), binding(SECRET, "s", "a-jobset")], [], id="somebody else attaches it"),
         pytest.param({}, [binding(SECRET, "s", "gone-jobset")], [], id="of a binding that is not there"),
         pytest.param({JOBSET: ALL}, [binding(JOBSET, "a", reports=2)],
-            ["kubectl -n ml patch JobSet a --subresource status --type json"], id="a status that we have merged"),
+            ["kubectl -n ml patch JobSet.v1alpha2.jobset.x-k8s.io a --subresource status"], id="a status of ours"),
         pytest.param({JOBSET: ALL}, [binding(JOBSET, "a")], [], id="no status has come"),
         pytest.param({RAY: ALL, DEPLOYMENT: ALL},
             [binding(RAY, "r", reports=1), binding(DEPLOYMENT, "d", reports=1)], [],
@@ -60,3 +61,16 @@ def test_only_what_nobody_else_answers_stays(kinds: Any, bindings: list[Any], co
     assert len(remains) == len(commands)
     for remain, command in zip(remains, commands, strict=True):
         assert remain.command.startswith(command)
+
+
+def test_names_in_a_binding_are_words_of_the_command() -> None:
+    made = binding(JOBSET, "a; curl x|sh", reports=1)
+    (remain,) = remains_of({JOBSET: ALL}, [made])
+    assert shlex.split(remain.command)[3:6] == ["patch", "JobSet.v1alpha2.jobset.x-k8s.io", "a; curl x|sh"]
+
+
+def test_objects_of_the_cluster_have_no_namespace() -> None:
+    made = binding(JOBSET, "a", reports=1)
+    del made["metadata"]["namespace"], made["spec"]["resource"]["namespace"]
+    (remain,) = remains_of({JOBSET: ALL}, [made])
+    assert shlex.split(remain.command)[:2] == ["kubectl", "patch"]

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import aclosing
+from itertools import chain
 from typing import Final, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct, field
@@ -13,6 +14,7 @@ from karta_interpreter.base.k8s import (
     GVK,
     Object,
     get,
+    grouped,
     name as name_of,
     namespace as namespace_of,
     objects_in,
@@ -75,6 +77,8 @@ class Bindings(Struct):
     _templates: dict[tuple[GVK, _Name], str] = field(default_factory=dict)
     _works: dict[tuple[str, _Name], str] = field(default_factory=dict)
     _clusters: set[str] = field(default_factory=set)
+    _bound: set[tuple[str, str, _Name]] = field(default_factory=set)
+    """The group, kind and name of what has a binding or was found without one, in whatever version."""
 
     def get(self, gvk: GVK, uid: str) -> Bound:
         """Return one of the bindings of a kind."""
@@ -122,8 +126,11 @@ class Bindings(Struct):
                         break
         self.interpreters.webhooks = in_order(self.interpreters.webhooks)
         self.interpreters.customizations.sort(key=lambda customization: customization.name)
-        served = [gvk for gvk in kinds if gvk not in self.kinds and await karmada.serves(gvk)]
-        for gvk in watched([*self.kinds, *served], "reading templates"):
+        # One version of each kind is read, v1 before v1beta1: an API server gives all objects in any.
+        stable_last = sorted(kinds, reverse=True)
+        read = {(gvk.group, gvk.kind): [gvk] for gvk in stable_last if await karmada.serves(gvk)}
+        read |= grouped(((gvk.group, gvk.kind), gvk) for gvk in self.kinds)
+        for gvk in watched([*chain.from_iterable(read.values())], "reading templates"):
             if find(gvk):
                 await self._read_templates(karmada, gvk)
         definitions = {gvk: definition for gvk in (*self.kinds, *self.unbound) if (definition := find(gvk))}
@@ -140,7 +147,8 @@ class Bindings(Struct):
         async for obj in karmada.read_objects(gvk):
             if (name := (namespace_of(obj), name_of(obj))) in names:
                 self._templates[gvk, name] = self._tree.keep(obj)
-            elif _policy_of(obj):
+            elif _policy_of(obj) and (gvk.group, gvk.kind, name) not in self._bound:
+                self._bound.add((gvk.group, gvk.kind, name))
                 self.unbound[gvk].append(self._tree.keep(obj))
 
     def _keep(self, gvk: GVK, obj: Object) -> bool:
@@ -165,6 +173,7 @@ class Bindings(Struct):
                 self.problems.append(f"{gvk.kind} {name_of(obj)}: spec.resource: {error}")
                 return True
             self.kinds[resource].append(self._tree.keep(obj))
+            self._bound.add((resource.group, resource.kind, _named(obj["spec"]["resource"])))
             self.has_components |= bool(get(obj, ("spec", "components")))
             self._clusters |= {str(item.get("clusterName")) for item in items_of(obj)}
         return True

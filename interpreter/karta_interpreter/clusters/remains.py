@@ -1,5 +1,6 @@
 """What stays on a Karmada when a registration goes: attached dependencies, and statuses of templates."""
 
+import shlex
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final, NamedTuple
 
@@ -7,6 +8,7 @@ from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import (
     GVK,
     Object,
+    full_name,
     get,
     name as name_of,
     namespace as namespace_of,
@@ -18,12 +20,13 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.engine.operations import natively_answered
 from karta_interpreter.engine.registered.interpreters import kinds_of, read_webhooks
 
-_BINDINGS: Final = request_path("work.karmada.io", "v1alpha2", "resourcebindings")
+_BINDINGS: Final = ("resourcebinding", "clusterresourcebinding")
+_REMOVED: Final = '[{"op": "remove", "path": "/status"}]'
 _CONFIGURATIONS: Final = (GROUP, VERSION, "resourceinterpreterwebhookconfigurations")
 
 
 class Remain(NamedTuple):
-    """An object that stays, and the command that ends it."""
+    """An object that stays, and the command that ends it, quoted: whoever writes a binding chooses the names in it."""
 
     what: str
     why: str
@@ -33,7 +36,13 @@ class Remain(NamedTuple):
 async def read_remains(api: ApiServer, name: str) -> tuple[Remain, ...]:
     """Return what stays when the configuration with a name is deleted. Raises ClusterError."""
     configuration = await api.get(request_path(*_CONFIGURATIONS, name=name))
-    return tuple(remains_of(kinds_of(read_webhooks(configuration)), await api.list(_BINDINGS)))
+    kinds = kinds_of(read_webhooks(configuration))
+    bindings = [
+        binding
+        for name in _BINDINGS
+        for binding in await api.list(request_path("work.karmada.io", "v1alpha2", f"{name}s"))
+    ]
+    return tuple(remains_of(kinds, bindings))
 
 
 def remains_of(kinds: Mapping[GVK, Collection[Operation]], bindings: Collection[Object]) -> Iterator[Remain]:
@@ -45,19 +54,25 @@ def remains_of(kinds: Mapping[GVK, Collection[Operation]], bindings: Collection[
     """
     resources = {(namespace_of(binding), name_of(binding)): _kind(binding) for binding in bindings}
     for binding in bindings:
-        namespace, resource = namespace_of(binding), get(binding, ("spec", "resource")) or {}
-        what = f"{resource.get('kind')} {namespace}/{resource.get('name')}"
+        resource = get(binding, ("spec", "resource")) or {}
+        what = f"{resource.get('kind')} {full_name(resource)}"
         needed_by = [resources.get((str(by.get("namespace")), str(by.get("name")))) for by in _needed_by(binding)]
         if needed_by and all(_ends(kinds, gvk, Operation.INTERPRET_DEPENDENCY) for gvk in needed_by):
             owners = ", ".join(f"{by.get('name')}" for by in _needed_by(binding))
-            command = f"kubectl -n {namespace} delete resourcebinding {name_of(binding)}"
+            command = _kubectl(namespace_of(binding), "delete", _BINDINGS[not namespace_of(binding)], name_of(binding))
             yield Remain(what, f"it stays attached to {owners}, also when nothing needs it", command)
-        elif objects_in(get(binding, ("status", "aggregatedStatus"))) and _ends(
-            kinds, _kind(binding), Operation.AGGREGATE_STATUS
-        ):
-            patch = """--subresource status --type json -p '[{"op": "remove", "path": "/status"}]'"""
-            command = f"kubectl -n {namespace} patch {resource.get('kind')} {resource.get('name')} {patch}"
+            continue
+        gvk, has_reports = _kind(binding), objects_in(get(binding, ("status", "aggregatedStatus")))
+        if gvk and has_reports and _ends(kinds, gvk, Operation.AGGREGATE_STATUS):
+            place = f"{gvk.kind}.{gvk.version}.{gvk.group}", str(resource.get("name"))
+            change = "--subresource", "status", "--type", "json", "-p", _REMOVED
+            command = _kubectl(str(resource.get("namespace") or ""), "patch", *place, *change)
             yield Remain(what, "its status stays as it is", command)
+
+
+def _kubectl(namespace: str, *arguments: str) -> str:
+    """Return a command for a shell."""
+    return shlex.join(["kubectl", *(("-n", namespace) if namespace else ()), *arguments])
 
 
 def _ends(kinds: Mapping[GVK, Collection[Operation]], gvk: GVK | None, operation: Operation) -> bool:

@@ -211,9 +211,9 @@ class Comparison(Struct):
         self._predict(kind, name, bound, answers)
 
     def compare_unbound(self, gvk: GVK, obj: Object, policy: str) -> None:
-        """Add what happens to an object that a policy selects and that has no binding: Karmada cannot count it today.
+        """Add what happens to an object that a policy selects and that has no binding.
 
-        Karmada makes no binding if InterpretReplica or InterpretComponent fails (``BuildResourceBinding`` in
+        Karmada makes none if InterpretReplica or InterpretComponent fails (``BuildResourceBinding`` in
         ``pkg/detector/detector.go``).
         """
         kind, interpreter = self.kinds[gvk], self.find(gvk)

@@ -105,8 +105,9 @@ def move(binding: Object, unhealthy: Sequence[str]) -> Effect | None:
 
 
 def first_run(policy: str, today: str) -> Effect:
-    """Return what becomes of an object for which Karmada makes no binding, since who counts it ``today`` fails."""
-    return Effect(Severity.FIRST, f"runs for the first time: policy {policy} selects it, and {today} fails to count it")
+    """Return what becomes of an object without a binding: Karmada makes none where who counts it ``today`` fails."""
+    text = f"runs for the first time, if {today} fails to count it: policy {policy} selects it, and it has no binding"
+    return Effect(Severity.FIRST, text)
 
 
 def no_room(binding: Object, requests: Sequence[str], capacity: Capacity) -> Effect | None:
