@@ -140,9 +140,10 @@ def _rules(*rooms: str) -> Iterator[list[str]]:
     """Yield rule, severity and message of each finding that some modules make, as records or code have them."""
     seen = set()
     if rooms == _ROOMS["Definitions"]:
-        for rule, (level, message, _) in RULES.items():
-            seen.add((rule, str(level)))
-            yield [f"`{rule}`", str(level), _ELSEWHERE.get(rule, re.sub(r"\{\w+\}", "…", message))]
+        for rule, (message, _) in RULES.items():
+            level = "error" if rule in NO_ANSWER else "warning"
+            seen.add((rule, level))
+            yield [f"`{rule}`", level, _ELSEWHERE.get(rule, re.sub(r"\{\w+\}", "…", message))]
     for room in rooms:
         for file in sorted((_SOURCE / room).rglob("*.py")) or [_SOURCE / room]:
             for function in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

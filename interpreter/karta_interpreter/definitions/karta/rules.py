@@ -3,260 +3,211 @@
 from collections.abc import Mapping
 from typing import Final
 
-from karta_interpreter.base.findings import Finding, Severity
+from karta_interpreter.base.findings import Finding, error, warning
 from karta_interpreter.base.k8s import Path
 
 REFUSED: Final = "Karta's own admission refuses this"
 """The begin of a warning about a definition that answers, although the webhook of Karta does not take it."""
 
-RULES: Final[Mapping[str, tuple[Severity, str, str]]] = {
+RULES: Final[Mapping[str, tuple[str, str]]] = {
     "absent-fails": (
-        Severity.WARNING,
         "`{text}` fails on an object with an empty spec and no status: {reason}",
         'give it a default, as in `.status.phase // ""`',
     ),
     "child-status-unused": (
-        Severity.WARNING,
         "only the root's status definition is used",
         "move it to the root component, or remove it",
     ),
     "child-without-owner": (
-        Severity.WARNING,
         f'{REFUSED}: the child component "{{name}}" has no owner, and belongs to the root here',
         "add ownerRef with the name of its parent component",
     ),
     "component-name-not-unique": (
-        Severity.ERROR,
         'the component name "{name}" is not unique',
         "other fields name components by it; give each its own",
     ),
     "condition-without-status": (
-        Severity.WARNING,
         'the condition "{type}" matches whatever its status is, "False" as well',
         'add status: "True"',
     ),
     "count-from-status": (
-        Severity.WARNING,
         "the count is read from the status, which a template does not have before its first report",
         "read the field of the spec that the controller follows",
     ),
     "count-not-divided": (
-        Severity.WARNING,
         "`{text}` is no count that ReviseReplica changes, so nothing is divided along with it",
         "write the replicasPath of a component that the annotation elastic names",
     ),
     "count-retained": (
-        Severity.WARNING,
         "retain keeps the member's `{text}`, so the count that Karmada gives {name} never arrives",
         "write `replicas: {text}`, which keeps it if the label of Karmada for that is set",
     ),
     "default-precedence": (
-        Severity.WARNING,
         "in `{text}` the `{operator}` applies before the `//`",
         "put the value and its default in parentheses, as in `(.spec.replicas // 1) * .spec.hosts`",
     ),
     "ids-differ": (
-        Severity.WARNING,
         "results and ids are paired by position, and instanceIdPath `{text}` {other}",
         "give one result for each id, in the same order",
     ),
     "instance-id-is-type": (
-        Severity.WARNING,
         'the path that selects the pods of the component "{name}" by a value gives their instances this value, too',
         "write the path of the label with the name of the instance",
     ),
     "instance-id-path-missing": (
-        Severity.WARNING,
         f'{REFUSED}: the component "{{name}}" has no instance id path, so its instance selector is not used',
         "add instanceIdPath",
     ),
     "instance-selector-missing": (
-        Severity.WARNING,
         f'{REFUSED}: pods of the component "{{name}}" cannot be told apart by instance',
         "add podSelector.componentInstanceSelector.idPath, or remove the instanceIdPath of what is there once",
     ),
     "matcher-empty": (
-        Severity.WARNING,
         "a matcher without any test always matches",
         "give it byPhase, byConditions or byExpression",
     ),
     "matcher-without-place": (
-        Severity.WARNING,
         "{field} never matches: {lacking}",
         "complete the status definition, or remove the test",
     ),
     "never-healthy": (
-        Severity.WARNING,
         "no status is mapped that counts as healthy, so every workload is unhealthy",
         "map running, completed or suspended, or add the annotation karta-interpreter.io/health",
     ),
     "no-pods": (
-        Severity.WARNING,
         "no component has a pod definition, and the root has no count, so replicas of this kind cannot be counted",
         "add a specDefinition to the component that has the pods, or a scaleDefinition to the root",
     ),
     "owner-not-found": (
-        Severity.WARNING,
         f'{REFUSED}: there is no component "{{owner_ref}}", so "{{name}}" belongs to the root here',
         "{hint}",
     ),
     "owners-too-deep": (
-        Severity.WARNING,
         f'{REFUSED}: the component "{{name}}" has more than {{most}} owners above it, and belongs to the root here',
         "name an owner that is nearer to the root",
     ),
     "ownership-cycle": (
-        Severity.WARNING,
         f'{REFUSED}: the component "{{name}}" is its own owner at last, and belongs to the root here',
         "the owners of every component must lead to the root",
     ),
     "pod-group-member-not-found": (
-        Severity.WARNING,
         f'{REFUSED}: the pod group member "{{component}}" is not a component',
         "{hint}",
     ),
     "pod-group-member-without-pods": (
-        Severity.WARNING,
         'the component "{component}" has no pods that a group could wait for',
         "name the components with a specDefinition",
     ),
     "reference-name": (
-        Severity.ERROR,
         '"{name}" is not the name of a variable',
         "letters, digits and underscores, as in trainingRuntime; `$` stands in expressions only",
     ),
     "reference-not-unique": (
-        Severity.ERROR,
         'the reference "{name}" is there twice',
         "give each a name of its own",
     ),
     "reference-unread": (
-        Severity.WARNING,
         'no expression reads the reference "{name}"',
         "write `${name}` where its object is meant, or remove it",
     ),
     "reference-without-labels": (
-        Severity.ERROR,
         "it lists every object of the kind: there are neither matchLabels nor matchExpressions",
         "say by which labels its objects are known",
     ),
     "repeated-list-key": (
-        Severity.WARNING,
         'a second entry has the {field} "{key}", which the API server rejects',
         "keep one of them",
     ),
     "replicas-not-counted": (
-        Severity.WARNING,
         'pods are grouped by replicas of the component "{name}", which does not count them: it has pods, or no scale',
         "move the replicaSelector to a component above that has no pods and a scaleDefinition with the replicas",
     ),
     "replicas-not-writable": (
-        Severity.WARNING,
         'the component "{name}" {is_elastic} number can be written through this expression',
         "read the number from one place: `.spec.replicas // 1`, `.spec.groups[] | .replicas * .hosts`{more}",
     ),
     "retains-all": (
-        Severity.WARNING,
         "`{text}` keeps {kept} of the member: what changes there in the template never arrives",
         "name the fields that a member changes",
     ),
     "root-has-owner": (
-        Severity.WARNING,
         f"{REFUSED}: the root component cannot have an owner, which is left out here",
         "remove ownerRef",
     ),
     "root-kind-incomplete": (
-        Severity.ERROR,
         "the root component must have its full kind: group, version and kind",
         "the group has no version in it, and may be empty for the kind Pod only",
     ),
     "root-without-status": (
-        Severity.WARNING,
         f"{REFUSED}: the root component has no status definition, so workloads have no health",
         "add statusDefinition with statusMappings",
     ),
     "scale-without-pods": (
-        Severity.WARNING,
         'the component "{name}" has a scale but no pods, so its scale is not used',
         "only components with a specDefinition are counted, and replicas of one with a replicaSelector",
     ),
     "selector-alternative": (
-        Severity.WARNING,
         "keyPath is compared as `KEYPATH == value`, in which `//` applies to the comparison",
         "put the expression in parentheses",
     ),
     "several-pod-definitions": (
-        Severity.ERROR,
         'the component "{name}" has several pod definitions',
         "keep one of podTemplateSpecPath, podSpecPath and fragmentedPodSpecDefinition",
     ),
     "several-results": (
-        Severity.WARNING,
         "the expression may give several results where one belongs, which is an error when it does",
         "pick one result with `first(...)`, or ask about all with `any(...)` or `all(...)`",
     ),
     "several-without-ids": (
-        Severity.WARNING,
         "the expression may give several results, but the component has no instanceIdPath to name them",
         "add instanceIdPath: {ids}, or another field that names each, or pick one result with `first(...)`",
     ),
     "shared-default": (
-        Severity.WARNING,
         "`{written}` drops every instance that leaves the value unset: the default is for the whole list",
         "write `{better}`",
     ),
     "status-not-sent": (
-        Severity.WARNING,
         "`{text}` is in the status, which Karmada leaves to the member",
         "remove it; if the CRD has no status subresource, keep `.status` as a whole",
     ),
     "sub-group-not-found": (
-        Severity.WARNING,
         'the subgroup "{component}" is not a component',
         "{hint}",
     ),
     "suspend-not-undone": (
-        Severity.WARNING,
         "suspending writes to `{text}`, and no resume action writes another value there",
         "add a resume action; of a count, which it cannot know, suspend by another switch",
     ),
     "suspend-path-not-writable": (
-        Severity.WARNING,
         "the expression computes a value; nothing can be written there",
         "write a path, such as `.spec.suspend`",
     ),
     "suspend-value-not-json": (
-        Severity.ERROR,
         "the value is not JSON: {shown}",
         "true, false and null have small letters; a string needs quotes of its own: '\"{shown}\"'",
     ),
     "type-selector-empty": (
-        Severity.WARNING,
         f'{REFUSED}: the type selector of "{{name}}" has neither keyPath nor matchLabels, and recognises no pod',
         "say by which label or field its pods are recognised",
     ),
     "type-selector-missing": (
-        Severity.WARNING,
         'the pods of the component "{name}" cannot be distinguished from those of other components',
         "add podSelector.componentTypeSelector",
     ),
     "type-selector-repeated": (
-        Severity.WARNING,
         'all pods that the component "{name}" recognises count as those of "{first}"',
         "select the pods of each by a value that no other has",
     ),
     "type-selector-value-without-key": (
-        Severity.WARNING,
         f'{REFUSED}: the type selector of the component "{{name}}" has no keyPath, so its value is not used',
         "add keyPath, the place of the value in a pod",
     ),
     "unused-annotation": (
-        Severity.WARNING,
         "the annotation operations leaves out every operation that reads this annotation",
         "name one of them there, or remove this annotation",
     ),
 }
-"""The severity, the message and the hint of each rule, with the names of the parts that differ."""
+"""The message and the hint of each rule, with the names of the parts that differ."""
 
 NO_ANSWER: Final[Mapping[str, str]] = {
     "component-name-not-unique": "annotations and answers name components, and this name means two",
@@ -281,5 +232,6 @@ NO_ANSWER: Final[Mapping[str, str]] = {
 
 def violation(rule: str, path: Path, **words: object) -> Finding:
     """Return the finding about a place that breaks a rule, with these parts in its words."""
-    severity, message, hint = RULES[rule]
-    return Finding(severity, rule, path, message.format(**words), hint.format(**words))
+    message, hint = RULES[rule]
+    report = error if rule in NO_ANSWER else warning
+    return report(rule, path, message.format(**words), hint.format(**words))
