@@ -501,6 +501,46 @@ def test_what_happens_to_what_runs_comes_first(run: Run, tmp_path: Path) -> None
     assert "InterpretHealth" in _diff(run, server, tmp_path, "--details").stdout
 
 
+_SCHEDULED: Thing = {
+    "replicas": 9,
+    "clusters": [{"name": "member1", "replicas": 9}],
+    "replicaRequirements": {"resourceRequest": {"cpu": "500m", "memory": "4Gi", "nvidia.com/gpu": "1"}},
+}
+_COUNTS_RAYS = {
+    "metadata": {"name": "rays", "uid": "rays"},
+    "spec": {
+        "target": {"apiVersion": "ray.io/v1", "kind": "RayCluster"},
+        "customizations": {"replicaResource": {"luaScript": "function GetReplicas(obj) return 9 end"}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("spec", "cpu", "others", "told"),
+    [
+        pytest.param(_SCHEDULED, "8", [], 1, id="of 9 CPUs instead of 4.5 there is no room for all"),
+        pytest.param(_SCHEDULED, "9", [], 0, id="within the limit"),
+        pytest.param(_SCHEDULED, "8", [_COUNTS_RAYS], 0, id="a customization goes on counting"),
+        pytest.param({**_SCHEDULED, **_COUNTED}, "1", [], 0, id="beyond it already, and nothing changes"),
+        pytest.param({**_COUNTED, "clusters": [{"name": "member1"}]}, "1", [], 0, id="refused already, and no change"),
+    ],
+)
+def test_usage_that_changes_is_compared_with_the_quota(
+    run: Run, tmp_path: Path, spec: Thing, cpu: str, others: list[Thing], told: int
+) -> None:
+    template = _ray()
+    policies = "/apis/policy.karmada.io/v1alpha1"
+    quota = _object("", "FederatedResourceQuota", "small", spec={"overall": {"cpu": cpu}})
+    quota["status"] = {"overallUsed": {"cpu": "4500m"}}
+    collections = {f"{policies}/federatedresourcequotas": [quota], _CUSTOMIZATIONS: others}
+    server = _server([_binding(template, **spec)], {_RAY: [template]}, **collections)
+    server.kinds = {**_KINDS, policies: {"federatedresourcequotas": "FederatedResourceQuota"}}
+
+    effects = _json(_diff(run, server, tmp_path, "-o", "json"))["effects"]
+
+    assert [(each["object"], each["effect"]) for each in effects] == [("team/bert", "refused")] * told
+
+
 def test_half_that_another_interpreter_answers_is_named(run: Run, tmp_path: Path) -> None:
     """Nobody divides the JobSet today, and a customization counts something else than its pods."""
     target = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet"}

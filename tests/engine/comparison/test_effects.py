@@ -1,18 +1,18 @@
 """What happens to what runs. The oracle is Karmada's source, named at each function of the module."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
 
 from karta_interpreter.base.k8s import Quantity
-from karta_interpreter.engine.comparison.effects import Capacity, division, move, no_room, refusal, usage_of
+from karta_interpreter.engine.comparison.effects import Capacity, added_usage, division, move, no_room, refusal
 from tests.support.rows import rows
 
 STATIC = {"staticWeightList": [
     {"targetCluster": {"clusterNames": ["m1"]}, "weight": 2}, {"targetCluster": {"clusterNames": ["m2"]}, "weight": 1},
 ]}  # fmt: skip
 DYNAMIC = {"dynamicWeight": "AvailableReplicas"}
-PODS = [(2, {"resourceRequest": {"cpu": "2", "nvidia.com/gpu": "1"}})]
 
 
 def binding(*clusters: str, preference: Any = None, kind: str = "Divided", aggregated: bool = False) -> Any:
@@ -97,44 +97,89 @@ def cluster(*models: str, allocatable: tuple[str, ...] = ()) -> Any:
     ],
 )  # fmt: skip
 def test_resource_that_karmada_sees_nowhere_is_told(placed: Any, clusters: list[Any], told: bool) -> None:
-    effect = no_room(placed, ["cpu", "nvidia.com/gpu"], Capacity(clusters))
+    requests = {"resourceRequest": {"cpu": "2", "nvidia.com/gpu": "1"}}
+    effect = no_room(placed, {"replica": 2, "requires": requests}, Capacity(clusters))
 
     assert (effect is not None) is told
     assert effect is None or "nvidia.com/gpu" in effect.text
 
 
+ONE, TWO, EIGHT = ({"resourceRequest": {"cpu": cpu}} for cpu in ("1", "2", "8"))
+
+
+def counted_today(placed: Any, replicas: int, scheduled: int, **counts: Any) -> Any:
+    """Return a binding that has counts, with as many replicas scheduled in its first cluster."""
+    (first, *others) = placed["spec"]["clusters"]
+    clusters = [{**first, "replicas": scheduled}, *others]
+    return {**placed, "spec": {**placed["spec"], "replicas": replicas, "clusters": clusters, **counts}}
+
+
+def components(*requirements: Any) -> Any:
+    return [
+        {"name": str(number), "replicas": 2, "replicaRequirements": each} for number, each in enumerate(requirements)
+    ]
+
+
 @rows(
-    ("placed", "by_component", "cpu"),
+    ("placed", "counted", "cpu"),
     [
-        pytest.param(binding("m1", "m2"), False, 4, id="divided: all pods once"),
-        pytest.param(binding("m1", "m2", kind="Duplicated"), False, 8, id="all pods in each cluster"),
-        pytest.param(binding("m1", "m2"), True, 8, id="components are not divided"),
-        pytest.param(binding(), False, 0, id="nothing is placed yet"),
+        pytest.param(binding("m1", "m2"), {"replica": 2, "requires": TWO}, 4, id="divided: all pods once"),
+        pytest.param(binding("m1", "m2", kind="Duplicated"), {"replica": 2, "requires": TWO}, 8, id="in each cluster"),
+        pytest.param(binding("m1", "m2"), {"components": components(ONE, TWO)}, 12, id="components are not divided"),
+        pytest.param(binding(), {"replica": 2, "requires": TWO}, None, id="nothing is placed yet"),
+        pytest.param(binding("m1"), {"replica": 2, "requires": None}, None, id="without requests"),
+        pytest.param(counted_today(binding("m1", "m2"), 4, 4, replicaRequirements=ONE),
+            {"replica": 4, "requires": {"resourceRequest": {"cpu": "1000m"}}}, None, id="the same amount"),
+        pytest.param(counted_today(binding("m1", "m2"), 4, 4, replicaRequirements=ONE),
+            {"replica": 4, "requires": TWO}, 4, id="more requests, of the replicas that are scheduled"),
+        pytest.param(counted_today(binding("m1", "m2"), 4, 4, replicaRequirements=TWO),
+            {"replica": 6, "requires": TWO}, 4, id="more replicas, once they are scheduled"),
+        pytest.param(counted_today(binding("m1", "m2"), 4, 4, replicaRequirements=TWO),
+            {"replica": 3, "requires": TWO}, 0, id="less replicas: the usage of today, until they are scheduled"),
+        pytest.param(counted_today(binding("m1", "m2"), 8, 8, replicaRequirements=ONE),
+            {"replica": 1, "requires": EIGHT}, 56, id="one pod of 8 is written while 8 are scheduled"),
+        pytest.param(counted_today(binding("m1", "m2"), 4, 4, replicaRequirements=TWO),
+            {"replica": 4, "requires": ONE}, -4, id="less requests"),
+        pytest.param(counted_today(binding("m1", "m2"), 4, 4, replicaRequirements=TWO),
+            {"replica": 4, "requires": None}, -8, id="no requests any more"),
+        pytest.param(counted_today(binding("m1", "m2"), 3, 3, replicaRequirements=ONE),
+            {"components": components(ONE)}, 1, id="components instead of replicas"),
+        pytest.param(counted_today(binding("m1", "m2"), 0, 0, components=components(ONE)),
+            {"components": components(ONE, ONE)}, 4, id="more components"),
     ],
-)
-def test_usage_is_that_of_all_clusters(placed: Any, by_component: bool, cpu: int) -> None:
-    usage = usage_of(placed, PODS, by_component=by_component)
+)  # fmt: skip
+def test_usage_is_compared_as_the_webhook_of_karmada_does(placed: Any, counted: Any, cpu: int | None) -> None:
+    """The oracle is ``CalculateResourceUsage``, of what the detector writes and then of what the scheduler does."""
+    added = added_usage(placed, counted)
 
-    assert usage["cpu"] == Quantity.parse(cpu)
+    assert added == ({} if cpu is None else {"cpu": Quantity.parse(cpu).nanos})
 
 
 @rows(
-    ("namespace", "used", "told"),
+    ("namespace", "added", "used", "told"),
     [
-        pytest.param("ml", "2", True, id="beyond the limit"),
-        pytest.param("ml", "1", False, id="just within it"),
-        pytest.param("other", "9", False, id="of another namespace"),
+        pytest.param("ml", {"cpu": 4}, {"cpu": "2"}, "cpu 5 of q", id="beyond the limit"),
+        pytest.param("ml", {"cpu": 4}, {"cpu": "1"}, "", id="just within it"),
+        pytest.param("ml", {"cpu": 2}, {"cpu": "1"}, "cpu 5 of q", id="within it, and not together with others"),
+        pytest.param("ml", {"cpu": -1}, {"cpu": "5"}, "", id="less than today"),
+        pytest.param("ml", {"cpu": -1}, {"cpu": "7"}, "cpu 5 of q", id="less than today, and beyond it already"),
+        pytest.param("ml", {"cpu": -1}, {"cpu": "5", "memory": "2Gi"}, "memory 1Gi", id="another is beyond it already"),
+        pytest.param("ml", {"pods": 9}, {"cpu": "7"}, "", id="it changes nothing that the quota limits"),
+        pytest.param("ml", {}, {"cpu": "7"}, "", id="it changes nothing"),
+        pytest.param("other", {"cpu": 9}, {"cpu": "9"}, "", id="of another namespace"),
     ],
-)
-def test_usage_beyond_a_quota_is_told(namespace: str, used: str, told: bool) -> None:
+)  # fmt: skip
+def test_usage_beyond_a_quota_is_told(namespace: str, added: dict[str, int], used: Any, told: str) -> None:
+    """The oracle is ``processSingleFRQ``: a change of one resource asks for all limits of the quota."""
     quota = {
         "metadata": {"namespace": "ml", "name": "q"},
         "spec": {"overall": {"cpu": "5", "memory": "1Gi"}},
-        "status": {"overallUsed": {"cpu": used, "memory": "2Gi"}},
+        "status": {"overallUsed": used},
     }
-    usage = usage_of(binding("m1"), PODS, by_component=False)
+    nanos = {name: Quantity.parse(amount).nanos for name, amount in added.items()}
+    together = Counter(nanos) + Counter({"cpu": Quantity.parse(3).nanos} if added == {"cpu": 2} else {})
 
-    effect = refusal(namespace, usage, {"cpu": usage["cpu"].nanos}, Capacity(quotas=[quota]))
+    effect = refusal(namespace, nanos, together, Capacity(quotas=[quota]))
 
-    assert (effect is not None) is told
-    assert effect is None or "cpu 5 of q" in effect.text
+    assert (effect is not None) is bool(told)
+    assert effect is None or told in effect.text

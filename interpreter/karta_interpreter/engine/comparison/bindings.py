@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from karta_interpreter.base.errors import InterpretationError, QuantityError
+from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import GVK, JSON, Object, Quantity, full_name, get, namespace, objects_in
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.sources import ORIGIN
@@ -19,12 +19,14 @@ from karta_interpreter.engine.comparison.effects import (
     KEEPS_ALL,
     Capacity,
     Effect,
+    added_usage,
     division,
     first_run,
     move,
     no_room,
+    pod_sets,
+    quantity_of,
     refusal,
-    usage_of,
 )
 from karta_interpreter.engine.comparison.interpreter import Interpreter, ask
 from karta_interpreter.engine.comparison.known import known_reason
@@ -68,11 +70,6 @@ class Bound(NamedTuple):
     template: Object | None
     reports: tuple[Reported, ...]
 
-    @property
-    def items(self) -> list[Object]:
-        """What the binding has of each cluster."""
-        return items_of(self.binding)
-
 
 def items_of(binding: Object) -> list[Object]:
     """Return what a binding has of each cluster."""
@@ -99,7 +96,7 @@ class KindTotals(Struct):
     requests: dict[str, list[Quantity]] = field(default_factory=lambda: defaultdict(lambda: [Quantity(0)] * 2))
     dependencies: list[int] = field(default_factory=lambda: [0, 0])
     """How many there are more, and how many less."""
-    others: Others | None = None
+    others: Others = Others()
     """Who else Karmada asks first."""
     left_out: Mapping[str, str] = {}
     """The operations that are not registered because of them, each with the reason."""
@@ -118,12 +115,11 @@ class KindTotals(Struct):
         self.compared[operation] += 1
         self.different[operation] += bool(changed)
         for side, given in enumerate((question.today, answer)):
-            if not isinstance(given, Mapping):
-                continue
-            for replicas, requirements in _pod_sets(given):
+            for replicas, requests in pod_sets(_mapping(given)):
                 self.pods[side] += replicas
-                for name, amount in (get(requirements, ("resourceRequest",)) or {}).items():
-                    self.requests[name][side] += _times(amount, replicas)
+                for name, amount in requests.items():
+                    quantity = quantity_of(amount)
+                    self.requests[name][side] += Quantity(quantity.nanos * replicas, quantity.format)
         if operation is Operation.INTERPRET_DEPENDENCY and isinstance(answer, Mapping):
             before, after = (_dependencies(given) for given in (question.today, answer))
             for side, number in enumerate((len(after - before), len(before - after))):
@@ -161,7 +157,7 @@ class Comparison(Struct):
     capacity: Capacity = Capacity()
     effects: list[tuple[GVK, str, Effect]] = field(default_factory=list)
     """What happens to objects, as many as there are bindings, or "" for all objects of a kind."""
-    _usages: list[tuple[GVK, str, str, Mapping[str, Quantity]]] = field(default_factory=list)
+    _usages: list[tuple[GVK, str, str, Mapping[str, int]]] = field(default_factory=list)
     kinds: dict[GVK, KindTotals] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
     kept: int = 0
@@ -183,12 +179,13 @@ class Comparison(Struct):
         revise = Operation.REVISE_REPLICA
         kind.is_first_divided = revise in kind.operations and self.interpreters.answering(gvk, revise) == NOBODY
         missing = [operation for operation in registered() if operation not in kind.operations]
-        kind.left_out = {operation: others.why(gvk, operation) for operation in missing if others}
+        kind.left_out = {operation: others.why(gvk, operation) for operation in missing}
 
-    def _others(self, gvk: GVK, definition: Definition) -> Others | None:
+    def _others(self, gvk: GVK, definition: Definition) -> Others:
         """Return who else is asked first about a kind, compared with its definition."""
-        others = others_of([gvk], self.interpreters.customizations, self.interpreters.webhooks, OURS).get(gvk)
-        if others is None or not others.half or not others.scripts:
+        found = others_of([gvk], self.interpreters.customizations, self.interpreters.webhooks, OURS)
+        others = found.get(gvk, Others())
+        if not others.half or not others.scripts:
             return others
         return replace(others, agreement=compare_counts(definition, others.half, others.scripts, examples_of(gvk)))
 
@@ -221,41 +218,36 @@ class Comparison(Struct):
         today = self.interpreters.answering(gvk, operation) if operation else NOBODY
         if interpreter is None or operation is None or today == NOBODY:
             return
-        is_others = kind.others is not None and operation in kind.others.names
         outcome = ask(interpreter, Call(operation, obj), self.references, self.options, self.on_print)
-        if outcome.results and not is_others:
+        if outcome.results and operation not in kind.others.names:
             self.effects.append((gvk, full_name(obj["metadata"]), first_run(policy, today)))
 
     def _predict(self, kind: KindTotals, name: str, bound: Bound, answers: Sequence[tuple[_Question, Answer]]) -> None:
         """Add what happens to an object, by the answers about it."""
-        binding, sets = bound.binding, list[tuple[int, JSON]]()
-        count, unhealthy, by_component = binding["spec"].get("replicas") or 0, list[str](), False
+        count, counted, unhealthy = bound.binding["spec"].get("replicas") or 0, dict[str, JSON](), list[str]()
         for question, answer in answers:
             operation = question.call.operation
-            is_others = kind.others is not None and operation in kind.others.names
-            if is_others or not isinstance(answer, Mapping):
+            if operation in kind.others.names or not isinstance(answer, Mapping):
                 continue
-            if operation in COUNTED and not any(replicas for replicas, _ in _pod_sets(_mapping(question.today))):
-                sets, by_component = [*_pod_sets(answer)], operation is Operation.INTERPRET_COMPONENT
-            if operation is Operation.INTERPRET_REPLICA:
-                count = answer.get("replica") or 0
+            count = answer.get("replica", count)
+            if operation in COUNTED and any(compare_answers(question.today, answer)):
+                counted = {**answer}
             if answer.get("healthy") is False and _mapping(question.today).get("healthy") is not False:
                 unhealthy.append(question.cluster)
-        names = sorted({name for _, requirements in sets for name in get(requirements, ("resourceRequest",)) or ()})
-        effects = [no_room(binding, names, self.capacity), move(binding, unhealthy)]
+        effects = [no_room(bound.binding, counted, self.capacity), move(bound.binding, unhealthy)]
         if kind.is_first_divided:
-            effects.append(division(binding, count))
+            effects.append(division(bound.binding, count))
         self.effects += [(kind.gvk, name, effect) for effect in effects if effect]
-        if usage := usage_of(binding, sets, by_component=by_component):
-            self._usages.append((kind.gvk, name, namespace(binding), usage))
+        if counted and (added := added_usage(bound.binding, counted)):
+            self._usages.append((kind.gvk, name, namespace(bound.binding), added))
 
     def finish(self) -> None:
         """Add what quotas do, when all usage is known, and put the worst effects first."""
-        added: dict[str, Counter[str]] = defaultdict(Counter)
-        for _, _, own, usage in self._usages:
-            added[own].update({resource: amount.nanos for resource, amount in usage.items()})
-        for gvk, name, own, usage in self._usages:
-            if effect := refusal(own, usage, added[own], self.capacity):
+        together: dict[str, Counter[str]] = defaultdict(Counter)
+        for _, _, own, added in self._usages:
+            together[own].update(added)
+        for gvk, name, own, added in self._usages:
+            if effect := refusal(own, added, together[own], self.capacity):
                 self.effects.append((gvk, name, effect))
         reflected = Operation.INTERPRET_STATUS
         for gvk, kind in self.kinds.items():
@@ -328,7 +320,7 @@ def _questions(bound: Bound, template: Object, operations: Iterable[Operation]) 
     """Yield what Karmada has asked about an object, with what it holds of the answer."""
     spec = bound.binding["spec"]
     components = spec.get("components")
-    items = tuple(StatusItem.of(item, f"items[{number}]") for number, item in enumerate(bound.items))
+    items = tuple(StatusItem.of(item, f"items[{number}]") for number, item in enumerate(items_of(bound.binding)))
     for operation in operations:
         call = Call.of(operation, template, template, None, items)
         if operation is Operation.INTERPRET_COMPONENT:
@@ -356,22 +348,6 @@ def _mapping(answer: Answer) -> Mapping[str, JSON]:
     return answer if isinstance(answer, Mapping) else {}
 
 
-def _pod_sets(results: Mapping[str, JSON]) -> Iterator[tuple[int, JSON]]:
-    """Yield the counts and requirements of an answer about pods."""
-    if "replica" in results:
-        yield results["replica"] or 0, results.get("requires")
-    for component in objects_in(results.get("components")):
-        yield component.get("replicas") or 0, component.get("replicaRequirements")
-
-
-def _times(amount: JSON, number: int) -> Quantity:
-    try:
-        quantity = Quantity.parse(amount)
-    except QuantityError:
-        return Quantity(0)
-    return Quantity(quantity.nanos * number, quantity.format)
-
-
 def _dependencies(results: Answer) -> set[str]:
-    found = results.get("dependencies") if isinstance(results, Mapping) else None
-    return {json.dumps(dependency, sort_keys=True) for dependency in objects_in(found)}
+    found = objects_in(_mapping(results).get("dependencies"))
+    return {json.dumps(dependency, sort_keys=True) for dependency in found}

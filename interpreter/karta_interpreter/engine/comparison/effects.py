@@ -5,7 +5,8 @@ of a binding (``pkg/estimator``), counts them in a FederatedResourceQuota (``Cal
 ``pkg/util/helper/binding.go``) and moves what is unhealthy (``pkg/controllers/applicationfailover``).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 from fractions import Fraction
 from typing import Final, NamedTuple
@@ -14,7 +15,15 @@ from msgspec import Struct
 
 from karta_interpreter.base.errors import QuantityError
 from karta_interpreter.base.findings import listed
-from karta_interpreter.base.k8s import JSON, Object, Quantity, get, objects_in
+from karta_interpreter.base.k8s import (
+    JSON,
+    Object,
+    Quantity,
+    get,
+    name as name_of,
+    namespace as namespace_of,
+    objects_in,
+)
 
 WHEN: Final = (
     "registration alone changes nothing: Karmada asks about an object at its next change, and about all of them when "
@@ -58,8 +67,8 @@ class Capacity(Struct, frozen=True):
 def division(binding: Object, count: int) -> Effect | None:
     """Return what becomes of a workload that nobody divides today and that is divided from now on."""
     clusters = [str(cluster.get("name")) for cluster in objects_in(get(binding, ("spec", "clusters")))]
-    scheduling = get(binding, ("spec", "placement", "replicaScheduling")) or {}
-    if scheduling.get("replicaSchedulingType") != "Divided" or len(clusters) < 2 or not count:  # noqa: PLR2004 - one gets all
+    scheduling = _dividing(binding)
+    if not scheduling or len(clusters) < 2 or not count:  # noqa: PLR2004 - one gets all
         return None
     today = f"divided: {listed(clusters)} run all {count} pods each now"
     preference = scheduling.get("weightPreference") or {}
@@ -71,6 +80,12 @@ def division(binding: Object, count: int) -> Effect | None:
     about = "" if all(share.denominator == 1 for share in shares) else "about "
     numbers = " + ".join(map(str, _whole(shares, count)))
     return Effect(Severity.DIVIDED, f"{today}, and {about}{numbers} afterwards")
+
+
+def _dividing(binding: Object) -> Object:
+    """Return how a binding divides replicas, empty if each cluster gets all of them."""
+    scheduling: Object = get(binding, ("spec", "placement", "replicaScheduling")) or {}
+    return scheduling if scheduling.get("replicaSchedulingType") == "Divided" else {}
 
 
 def _shares(clusters: Sequence[str], weights: Sequence[Object], count: int) -> list[Fraction]:
@@ -110,14 +125,18 @@ def first_run(policy: str, today: str) -> Effect:
     return Effect(Severity.FIRST, text)
 
 
-def no_room(binding: Object, requests: Sequence[str], capacity: Capacity) -> Effect | None:
-    """Return what becomes of a workload with a resource that no cluster has in what Karmada divides by."""
-    scheduling = get(binding, ("spec", "placement", "replicaScheduling")) or {}
-    is_dynamic = bool((scheduling.get("weightPreference") or {}).get("dynamicWeight"))
-    is_estimated = is_dynamic or scheduling.get("replicaDivisionPreference") == "Aggregated"
-    if scheduling.get("replicaSchedulingType") != "Divided" or not is_estimated or not capacity.clusters:
+def no_room(binding: Object, counted: Mapping[str, JSON], capacity: Capacity) -> Effect | None:
+    """Return what becomes of a workload that newly counts with a resource that no cluster has for Karmada to divide."""
+    scheduling = _dividing(binding)
+    is_aggregated = scheduling.get("replicaDivisionPreference") == "Aggregated"
+    is_estimated = is_aggregated or get(scheduling, ("weightPreference", "dynamicWeight"))
+    if not is_estimated or not capacity.clusters:
         return None
-    missing = [name for name in requests if not any(name in _known(cluster) for cluster in capacity.clusters)]
+    requested, today = (
+        {name for number, requests in pod_sets(side) if number for name in requests}
+        for side in (counted, counts_of(binding))
+    )
+    missing = sorted(requested.difference(today, *map(_known, capacity.clusters)))
     if not missing:
         return None
     what = f"no room that Karmada can see: no cluster's resource models or allocatable have {listed(missing)}"
@@ -132,42 +151,75 @@ def _known(cluster: Object) -> set[str]:
     return {*(get(cluster, ("status", "resourceSummary", "allocatable")) or {})}
 
 
-def usage_of(binding: Object, pod_sets: Iterable[tuple[int, JSON]], *, by_component: bool) -> dict[str, Quantity]:
-    """Return what a binding adds to the usage of its namespace, in its present clusters, by the name of a resource."""
-    clusters = objects_in(get(binding, ("spec", "clusters")))
-    scheduling = get(binding, ("spec", "placement", "replicaScheduling")) or {}
-    is_divided = scheduling.get("replicaSchedulingType") == "Divided" and not by_component
-    times = min(len(clusters), 1) if is_divided else len(clusters)
-    usage = dict[str, Quantity]()
-    for replicas, requirements in pod_sets:
-        for name, amount in (get(requirements, ("resourceRequest",)) or {}).items():
-            nanos = _nanos(amount) * replicas * times
-            usage[name] = Quantity(nanos + (usage[name].nanos if name in usage else 0))
+def counts_of(binding: Object) -> dict[str, JSON]:
+    """Return the counts of a binding as an answer has them."""
+    spec = binding["spec"]
+    names = {"replica": "replicas", "requires": "replicaRequirements", "components": "components"}
+    return {name: spec.get(field) for name, field in names.items()}
+
+
+def added_usage(binding: Object, counted: Mapping[str, JSON]) -> dict[str, int]:
+    """Return by how much new counts raise the usage of a namespace, by the names of the resources that they change.
+
+    Karmada writes the counts beside the replicas that clusters have, and schedules afterwards. Its webhook compares the
+    usage both times (``isQuotaRelevantFieldChanged`` in ``pkg/webhook/resourcebinding``), so the larger one counts.
+    """
+    spec = binding["spec"]
+    clusters = objects_in(spec.get("clusters"))
+    scheduled = sum(cluster.get("replicas") or 0 for cluster in clusters)
+    times = min(len(clusters), 1) if _dividing(binding) else len(clusters)
+    before = _usage(counts_of(binding), len(clusters), scheduled)
+    written = _usage(counted, len(clusters), scheduled)
+    placed = _usage(counted, len(clusters), (counted.get("replica") or 0) * times)
+    return {
+        name: max(written[name], placed[name]) - before[name]
+        for name in before | written | placed
+        if not before[name] == written[name] == placed[name]
+    }
+
+
+def _usage(counted: Mapping[str, JSON], clusters: int, replicas: int) -> Counter[str]:
+    """Return what counts use: components in each cluster, or else all replicas."""
+    times = clusters if counted.get("components") else 1
+    usage = Counter[str]()
+    for number, requests in pod_sets({**counted, "replica": replicas}):
+        for name, amount in requests.items():
+            usage[name] += quantity_of(amount).nanos * number * times
     return usage
 
 
-def refusal(
-    namespace: str, usage: Mapping[str, Quantity], added: Mapping[str, int], capacity: Capacity
-) -> Effect | None:
-    """Return what the quotas of a namespace do with an object of new usage. ``added`` is that of all objects there."""
+def pod_sets(counted: Mapping[str, JSON]) -> Iterator[tuple[int, Object]]:
+    """Yield each number of pods in an answer about them, and the requests of one: components, or else all replicas."""
+    components = objects_in(counted.get("components"))
+    for component in components:
+        yield component.get("replicas") or 0, get(component, ("replicaRequirements", "resourceRequest")) or {}
+    if not components:
+        yield counted.get("replica") or 0, get(counted, ("requires", "resourceRequest")) or {}
+
+
+def quantity_of(amount: JSON) -> Quantity:
+    """Return an amount, 0 for what is none."""
+    try:
+        return Quantity.parse(amount or 0)
+    except QuantityError:
+        return Quantity(0)
+
+
+def refusal(own: str, added: Mapping[str, int], together: Mapping[str, int], capacity: Capacity) -> Effect | None:
+    """Return what the quotas of its ``own`` namespace do with an object. ``together`` is what all objects there add.
+
+    Any change of a resource with a limit is refused as long as one resource is beyond its limit (``processSingleFRQ``).
+    """
     for quota in capacity.quotas:
-        if get(quota, ("metadata", "namespace")) != namespace:
+        limits = get(quota, ("spec", "overall")) or {}
+        if namespace_of(quota) != own or limits.keys().isdisjoint(added):
             continue
         used = get(quota, ("status", "overallUsed")) or {}
-        for resource, limit in (get(quota, ("spec", "overall")) or {}).items():
-            is_new = resource in usage and usage[resource].nanos > 0
-            if is_new and _nanos(used.get(resource)) + added.get(resource, 0) > _nanos(limit):
-                what = f"refused by quota: all new usage of {namespace} is beyond {resource} {limit} of {_name(quota)}"
+        for resource, limit in limits.items():
+            more = added.get(resource, 0)
+            if more > 0:
+                more = max(more, together[resource])  # what others free may come too late
+            if quantity_of(used.get(resource)).nanos + more > quantity_of(limit).nanos:
+                what = f"refused by quota: all new usage of {own} is beyond {resource} {limit} of {name_of(quota)}"
                 return Effect(Severity.REFUSED, f"{what}: with FederatedQuotaEnforcement its changes do not arrive")
     return None
-
-
-def _name(obj: Object) -> str:
-    return str(get(obj, ("metadata", "name")))
-
-
-def _nanos(amount: JSON) -> int:
-    try:
-        return Quantity.parse(amount or 0).nanos
-    except QuantityError:
-        return 0

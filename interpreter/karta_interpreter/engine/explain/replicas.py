@@ -157,7 +157,7 @@ class _View:
     def named(self, pods: PodSet, answer: str) -> Fact:
         """Return the fact about the name of a pod set."""
         query = self._components[pods.component].instance_ids
-        reading = None if query is None else self._reading(pods, query)
+        reading = self._reading(pods, query)
         source = "the id of the instance" if pods.instance else "the name of the component"
         if pods.name not in {pods.instance, pods.component}:
             source = f"{source}, made unique and short"
@@ -198,7 +198,7 @@ class _View:
         component = self._components[pods.component]
         places: tuple[Place, ...] = ()
         for field, query in (("replicasPath", component.replicas), ("minReplicasPath", component.min_replicas)):
-            reading = None if query is None else self._reading(pods, query)
+            reading = self._reading(pods, query)
             if reading is None:
                 continue
             places += reading.places
@@ -214,7 +214,9 @@ class _View:
             note=f"{pods.name}: {why}, which means {pods.replicas}", writes=tuple(read.pointer for read in places[:1]),
         )  # fmt: skip
 
-    def _reading(self, pods: PodSet, query: Query) -> Reading | None:
+    def _reading(self, pods: PodSet, query: Query | None) -> Reading | None:
+        if query is None:
+            return None
         outputs, position = self._readings(query), self._positions(pods.component)[pods.instance]
         return outputs[position] if position < len(outputs) else None
 

@@ -145,7 +145,7 @@ def _title(fields: JSON) -> str:
 
 def _all_cases(loaded: Iterable[Case | SuiteError]) -> tuple[Case, ...]:
     cases = []
-    for reading in [*loaded]:
+    for reading in loaded:
         if isinstance(reading, SuiteError):
             raise reading
         cases.append(reading)
