@@ -79,6 +79,11 @@ def minicluster(cluster: Cluster, source: Path) -> None:
     cluster.wait_for_port("minicluster", port)
 
 
+def lws_main(cluster: Cluster, source: Path) -> None:
+    """As its releases."""
+    starting.lws(cluster, source)
+
+
 def _call(cluster: Cluster, what: str, address: str, group: str, version: str, resources: Sequence[str]) -> None:
     """Have the member call a webhook, whose manifest is a template, about new and changed objects of a group."""
     bundle = base64.b64encode(cluster.layout.authority.bundle).decode()
