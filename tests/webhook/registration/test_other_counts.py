@@ -110,6 +110,31 @@ async def test_what_is_registered_stays_while_nothing_is_known(catalogue: Rig, c
 
 
 @pytest.mark.usefixtures("hurried")
+@pytest.mark.parametrize("comes_first", [False, True])
+async def test_kind_without_examples_stays_until_its_annotation_says_more(rig: Rig, *, comes_first: bool) -> None:
+    def is_divided() -> bool:
+        return "ReviseReplica" in (rig.plane.operations("Doll") or ())
+
+    def is_whole() -> bool:
+        return "ReviseReplica" not in (rig.plane.operations("Doll") or ("ReviseReplica",))
+
+    def asks() -> bool:
+        return any(f"{AGREE}" in line and "no example of the kind" in line for line in rig.said("warning"))
+
+    if comes_first:
+        rig.plane.write(CUSTOMIZATIONS, "dolls", customization(PODS, DOLL))
+    rig.define(DOLL)
+    async with rig.registrar():
+        await until(is_whole if comes_first else is_divided)
+        rig.plane.write(CUSTOMIZATIONS, "dolls", customization(PODS, DOLL))
+        await until(asks)
+        assert (is_whole if comes_first else is_divided)()
+        for agree, happens in (("true", is_divided), ("false", is_whole), ("true", is_divided)):
+            rig.plane.write(CUSTOMIZATIONS, "dolls", customization(PODS, DOLL, agree=agree))
+            await until(happens)
+
+
+@pytest.mark.usefixtures("hurried")
 async def test_webhook_that_comes_first_cannot_be_run(catalogue: Rig) -> None:
     rig = catalogue
     rig.plane.write(CONFIGURATIONS, "another", foreign())

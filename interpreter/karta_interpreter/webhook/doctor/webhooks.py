@@ -205,8 +205,10 @@ def _half(gvk: GVK, other: Others, half: Operation, registered: Collection[str])
         return warning(_COUNTS, f"{answered}, and {ours} is not registered, so {without(gvk, ours)}", ANSWER_BOTH)
     if other.agreement.agrees is False:
         return problem(_COUNTS, f"{answered}, and {ours} is registered, although {other.agreement.reason}", ANSWER_BOTH)
-    why = "as its annotation says" if other.agreement.agrees else "as the server has found, or as it was before"
-    return ok(_COUNTS, f"{answered}, and this server {ours}, {why}: both count alike")
+    why = "both count alike, as its annotation says"
+    if other.agreement.agrees is None:
+        why = "if both count alike: the server has found so, or its log says why it could not compare them"
+    return ok(_COUNTS, f"{answered}, and this server {ours}, {why}")
 
 
 def _is_whole(gvk: GVK, registered: Collection[str]) -> bool:

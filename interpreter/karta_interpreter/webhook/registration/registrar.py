@@ -13,13 +13,14 @@ from karta_interpreter import __version__
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.findings import count, listed
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, request_path
-from karta_interpreter.base.karmada import GROUP, VERSION
+from karta_interpreter.base.karmada import GROUP, OTHER_HALF, VERSION
 from karta_interpreter.base.rate_limit import RateLimit
 from karta_interpreter.definitions.sources import Snapshot, Store, keep_running
 from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer, existing
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.engine.registered.operations import served_kinds
-from karta_interpreter.engine.registered.pairs import Others
+from karta_interpreter.engine.registered.pairs import Agreement, Others
+from karta_interpreter.languages.lua.script import COUNTS_AGREE
 from karta_interpreter.webhook.registration.admission_ca import AdmissionCA
 from karta_interpreter.webhook.registration.configuration import (
     NAME,
@@ -235,8 +236,16 @@ class Registrar:
         return endpoint
 
     def _log_left_out(self, desired: Object, alone: Object, others: Mapping[GVK, Others]) -> None:
-        """Log the operations that are registered only while no other interpreter answers a part of them."""
+        """Log what is left out next to another interpreter, and halves of a count that could not be compared."""
         registered = registered_operations(desired)
+        for gvk, other in others.items():
+            half, agreement = other.half, other.agreement
+            if half is None or agreement.agrees is not None or agreement == Agreement():
+                continue
+            ours, advice = OTHER_HALF[half], f'annotate it with {COUNTS_AGREE}, "true" or "false"'
+            if ours in registered.get(gvk, ()):
+                message = f"{ours} of {gvk} stays registered, although {other.names[half]} answers {half}"
+                self._messages.log(f"{gvk} {half}", logging.WARNING, f"{message}: {agreement.reason}; {advice}")
         for gvk, operations in registered_operations(alone).items():
             for operation in (operation for operation in operations if operation not in registered.get(gvk, ())):
                 why = others[gvk].why(gvk, operation)
