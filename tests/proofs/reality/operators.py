@@ -84,6 +84,15 @@ def lws_main(cluster: Cluster, source: Path) -> None:
     starting.lws(cluster, source)
 
 
+def notebook(cluster: Cluster, source: Path) -> None:
+    """It has no webhooks, and the versions differ by their names only. No culling, which asks in the notebooks."""
+    cluster.install_crds((source / "config" / "crd" / "bases").glob("*.yaml"))
+    port = free_port()
+    flags = ("--metrics-addr=0", "--qps=500", "--burst=1000", f"--probe-addr=127.0.0.1:{port}")
+    cluster.run("notebook", *flags)
+    cluster.wait_for_port("notebook", port)
+
+
 def _call(cluster: Cluster, what: str, address: str, group: str, version: str, resources: Sequence[str]) -> None:
     """Have the member call a webhook, whose manifest is a template, about new and changed objects of a group."""
     bundle = base64.b64encode(cluster.layout.authority.bundle).decode()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.proofs.reality.accepted import Accepted
 from tests.proofs.reality.controller import Controller
+from tests.proofs.reality.controllers import CONTROLLERS
 from tests.proofs.reality.findings import Outcome
 from tests.proofs.rig.binaries import KUBERNETES
 
@@ -35,19 +36,37 @@ _HEADER = ("kind", "controller", "cases", *_COLUMNS, "accepted")
 def write(
     page: Path, controllers: Sequence[Controller], outcomes: Sequence[Outcome], accepted: Sequence[Accepted]
 ) -> None:
-    write_between(page, "results", results(controllers, outcomes, accepted))
+    """Write the rows of controllers and the accepted differences, and leave the rows of others as they are."""
+    write_between(
+        page, "results", results(controllers, outcomes, accepted, _rows_of_others(page, "results", controllers))
+    )
 
 
 def write_operators(
     page: Path, operators: Sequence[Controller], outcomes: Sequence[Outcome], accepted: Sequence[Accepted]
 ) -> None:
     """Write the rows of operators from source, and leave those of others as they are."""
-    names = {operator.name for operator in operators}
-    _, _, rest = page.read_text(encoding="utf-8").partition("<!-- operators: begin -->")
-    before = (line for line in rest.partition("<!-- operators: end -->")[0].splitlines() if line)
     header, rule, *now = _table(_HEADER, _rows(operators, outcomes, accepted))
-    others = [line for line in before if line not in {header, rule} and _controller_of(line) not in names]
-    write_between(page, "operators", [header, rule, *sorted([*others, *now])])
+    rows = sorted([*_rows_of_others(page, "operators", operators), *now])
+    write_between(page, "operators", [header, rule, *rows])
+
+
+def _rows_of_others(page: Path, mark: str, controllers: Sequence[Controller]) -> list[str]:
+    """Return the rows of a table that are of other controllers."""
+    names = {controller.name for controller in controllers}
+    _, _, rest = page.read_text(encoding="utf-8").partition(f"<!-- {mark}: begin -->")
+    lines = rest.partition(f"<!-- {mark}: end -->")[0].splitlines()
+    rows = [line for line in lines if _is_row(line)]
+    return [line for line in rows if _controller_of(line) not in names]
+
+
+def _is_row(line: str) -> bool:
+    """Whether a line is about a kind: its name has a group and a version."""
+    return line.count(" | ") >= len(_HEADER) - 1 and "/v" in f"/{_cells(line)[0]}"
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
 def _controller_of(line: str) -> str:
@@ -64,13 +83,19 @@ def write_between(page: Path, mark: str, lines: Iterable[str]) -> None:
 
 
 def results(
-    controllers: Sequence[Controller], outcomes: Sequence[Outcome], accepted: Sequence[Accepted]
+    controllers: Sequence[Controller],
+    outcomes: Sequence[Outcome],
+    accepted: Sequence[Accepted],
+    others: Sequence[str] = (),
 ) -> Iterator[str]:
-    """Yield the lines: a sentence and the two tables."""
-    compared = sum(len(outcome.findings) for outcome in outcomes)
-    yield f"{len(outcomes)} cases, {compared} comparisons, Kubernetes {KUBERNETES}; comparisons by kind:"
+    """Yield the lines: a sentence and the two tables. ``others`` are rows of other controllers."""
+    header, rule, *now = _table(_HEADER, _rows(controllers, outcomes, accepted))
+    rows = sorted([*others, *now], key=_place)
+    numbers = [[int(cell or 0) for cell in _cells(row)[2:]] for row in rows]
+    cases, compared = sum(row[0] for row in numbers), sum(sum(row[1:-1]) for row in numbers)
+    yield f"{cases} cases, {compared} comparisons, Kubernetes {KUBERNETES}; comparisons by kind:"
     yield ""
-    yield from _table(_HEADER, _rows(controllers, outcomes, accepted))
+    yield from (header, rule, *rows)
     reasons: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for entry in accepted:
         reasons[entry.reason][entry.what].append(entry.case)
@@ -79,6 +104,13 @@ def results(
         yield "Accepted differences:"
         yield ""
         yield from _table(("what", "cases", "why"), _reasons(reasons))
+
+
+def _place(row: str) -> int:
+    """Return where the controller of a row is among those that are known."""
+    names = [controller.name for controller in CONTROLLERS]
+    name = _controller_of(row)
+    return names.index(name) if name in names else len(names)
 
 
 def _rows(

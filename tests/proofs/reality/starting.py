@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from tests.proofs.reality.dashboard import Dashboard
 from tests.proofs.reality.queueing import API, FLAVORS
 from tests.proofs.rig.api import ApiError, Object, named, until
-from tests.proofs.rig.client import Watch
+from tests.proofs.rig.client import Client, Watch
 from tests.proofs.rig.cluster import Cluster, documents
 from tests.proofs.rig.phase_kubelet import NODES
 from tests.proofs.rig.processes import free_port, listens
@@ -75,10 +76,14 @@ def mpi_operator(cluster: Cluster, source: Path) -> None:
 
 
 def training_operator(cluster: Cluster, source: Path) -> None:
-    manifests, port = source / "manifests" / "base", free_port()
     # The CRD of MPIJobs is that of MPI Operator, which serves another version of them.
-    files = (manifests / "crds").glob("kubeflow*.yaml")
-    cluster.install_crds(file for file in files if "mpijobs" not in file.name)
+    kinds = ("pytorchjob", "tfjob", "xgboostjob", "paddlejob", "jaxjob")
+    _run_training_operator(cluster, source / "manifests" / "base", kinds)
+
+
+def _run_training_operator(cluster: Cluster, manifests: Path, kinds: Sequence[str]) -> None:
+    port = free_port()
+    cluster.install_crds(manifests / "crds" / f"kubeflow.org_{kind}s.yaml" for kind in kinds)
     # The operator makes certificates for a Secret and a webhook of these names. It begins when a file is at a path that
     # it cannot be told, as if the Secret were mounted. It serves the certificates of its folder of temporary files.
     cluster.add_namespace("kubeflow")
@@ -96,7 +101,7 @@ def training_operator(cluster: Cluster, source: Path) -> None:
         "--kube-api-qps=500",
         "--kube-api-burst=1000",
         "--controller-threads=4",
-        *(f"--enable-scheme={kind}" for kind in ("pytorchjob", "tfjob", "xgboostjob", "paddlejob", "jaxjob")),
+        *(f"--enable-scheme={kind}" for kind in kinds),
     )
     cluster.wait_for_port("training-operator", port)
     cluster.install_webhooks("training-operator", manifests / "webhook" / "manifests.yaml", port)
@@ -189,18 +194,29 @@ def appwrapper(cluster: Cluster, source: Path) -> None:
 
 
 def agent_sandbox(cluster: Cluster, source: Path) -> None:
+    """With warm pools, and with the webhook that converts versions on both API servers."""
     cluster.install_crds((source / "k8s" / "crds").glob("*.yaml"))
-    port = free_port()
-    flags = ("--enable-webhook=false", "--leader-elect=false", "--metrics-bind-address=0")
-    cluster.run("agent-sandbox", *flags, f"--health-probe-bind-address=127.0.0.1:{port}")
+    port, health = free_port(), free_port()
+    cluster.run(
+        "agent-sandbox",
+        "--extensions",
+        "--leader-elect=false",
+        "--metrics-bind-address=0",
+        f"--health-probe-bind-address=127.0.0.1:{health}",
+        f"--webhook-port={port}",
+        f"--webhook-cert-dir={cluster.certificates}",
+        "--manage-webhook-certs=false",
+    )
     cluster.wait_for_port("agent-sandbox", port)
+    _convert_versions(cluster, port, "agents.x-k8s.io")
 
 
 def argo_workflows(cluster: Cluster, source: Path) -> None:
     crds = source / "manifests" / "base" / "crds"
-    cluster.install_crds(file for file in (crds / "minimal").glob("argoproj*.yaml") if "_workflows" not in file.name)
-    # The schemas are some megabytes each, and only that of the kind that is looked at matters.
-    cluster.install_crds([crds / "full" / "argoproj.io_workflows.yaml"])
+    # The schemas are some megabytes each, and only those of the kinds that are looked at matter.
+    full = {f"argoproj.io_{kind}.yaml" for kind in ("workflows", "cronworkflows")}
+    cluster.install_crds(file for file in (crds / "minimal").glob("argoproj*.yaml") if file.name not in full)
+    cluster.install_crds(crds / "full" / name for name in sorted(full))
     cluster.add_namespace("argo")
     settings = named("v1", "ConfigMap", "workflow-controller-configmap", "argo")
     cluster.member.apply(settings | {"data": {"metricsConfig": "{enabled: false}"}})
@@ -358,12 +374,25 @@ def _let_kueue_manage_certificates(cluster: Cluster, namespace: str, port: int) 
     """
     cluster.add_namespace(namespace)
     cluster.member.apply(named("v1", "Secret", "kueue-webhook-server-cert", namespace))
+    plurals = ("localqueues", "clusterqueues", "workloads", "cohorts", "multikueueclusters")
+    _convert_by_webhook(cluster, port, [f"{plural}.kueue.x-k8s.io" for plural in plurals], [cluster.member])
+
+
+def _convert_versions(cluster: Cluster, port: int, group: str) -> None:
+    """Have both API servers convert the versions of a group's CRDs by the webhook of their controller."""
+    several = [crd for crd in cluster.crds if len(crd["spec"]["versions"]) > 1]
+    names = [crd["metadata"]["name"] for crd in several if crd["spec"]["group"].endswith(group)]
+    _convert_by_webhook(cluster, port, names, [cluster.karmada, cluster.member])
+
+
+def _convert_by_webhook(cluster: Cluster, port: int, crds: Sequence[str], apis: Sequence[Client]) -> None:
     authority = base64.b64encode(cluster.layout.authority.bundle).decode()
     client = {"url": f"https://127.0.0.1:{port}/convert", "caBundle": authority}
     webhook = {"conversionReviewVersions": ["v1"], "clientConfig": client}
-    for plural in ("localqueues", "clusterqueues", "workloads", "cohorts", "multikueueclusters"):
-        crd = named("apiextensions.k8s.io/v1", "CustomResourceDefinition", f"{plural}.kueue.x-k8s.io")
-        cluster.member.merge(crd, {"spec": {"conversion": {"strategy": "Webhook", "webhook": webhook}}})
+    for name in crds:
+        crd = named("apiextensions.k8s.io/v1", "CustomResourceDefinition", name)
+        for api in apis:
+            api.merge(crd, {"spec": {"conversion": {"strategy": "Webhook", "webhook": webhook}}})
 
 
 def _run_with_pods(cluster: Cluster, config: Path, name: str, label: str) -> None:

@@ -40,9 +40,24 @@ def test_only_the_generated_part_of_the_page_is_replaced(tmp_path: Path) -> None
     assert "because" in page.read_text()
 
 
+def test_controllers_replace_their_own_rows_and_the_sum_counts_all(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    row = "| {} | {} | {} | 2 | 3 |  |  |  |  |  |  |  | 9 |"
+    known = [
+        row.format("ray.io/v1 RayJob", "kuberay v1", 4),
+        row.format("jobset.x-k8s.io/v1alpha2 JobSet", "jobset v0", 7),
+    ]
+    page.write_text("\n".join(["<!-- results: begin -->", *known, "<!-- results: end -->\n"]), encoding="utf-8")
+    write(page, [_JOBSET], [_OUTCOME], [])
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert lines[1].startswith("5 cases, 11 comparisons, ")
+    assert [line.split(" | ")[1] for line in lines[5:7]] == [f"jobset {_JOBSET.version}", "kuberay v1"]
+
+
 def test_operators_replace_their_own_rows_only(tmp_path: Path) -> None:
     page, rbg = tmp_path / "page.md", controller_of("rbg")
-    known = "| a/v1 A | another v1 | 1 |\n| b/v1 B | rbg v0 | 1 |"
+    empty = "  |" * 11
+    known = f"| a/v1 A | another v1 |{empty}\n| b/v1 B | rbg v0 |{empty}"
     page.write_text(f"<!-- operators: begin -->\n{known}\n<!-- operators: end -->\n", encoding="utf-8")
     outcome = Outcome("one", "rbg", "RoleBasedGroup", "workloads.x-k8s.io/v1alpha2", [Finding("gone")])
     write_operators(page, [rbg], [outcome], [])
