@@ -26,7 +26,8 @@ class Case(BaseModel):
     and the member reject: the member at creation, or its controller by making no pods.
     ``switch`` is the path of the switch that suspends it. ``since`` is the release of Kubernetes that it needs, in
     numbers, and is empty for all. With ``keeps_images`` the kubelet starts no other image in a pod. ``races`` are the
-    steps after which the state depends on which program is first.
+    steps after which the state depends on which program is first. ``before`` is there at first, ``later`` has what the
+    steps bring.
     """
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
@@ -36,6 +37,7 @@ class Case(BaseModel):
     object: Object
     steps: tuple[str, ...]
     before: tuple[Object, ...] = ()
+    later: tuple[Object, ...] = ()
     health: dict[str, bool] = {}
     settle: float = 3.0
     components: frozenset[str] = frozenset()

@@ -82,9 +82,7 @@ class Experiment:
 
     def want(self, phase: str, wish: Wish | None = None) -> None:
         """Have the pods be in a phase; ``wish`` tells pods apart where they are not all in the same."""
-        for listener in self.cluster.listeners:
-            listener(self.case.namespace, phase)
-        self.cluster.activity.touch(self.case.namespace)
+        self.tell(phase)
         self.cluster.kubelet.want(self.case.namespace, wish or (lambda _: phase))
 
     def steady(self, settle: float | None = None) -> bool:
@@ -111,6 +109,19 @@ class Experiment:
     def judge_that(self, what: str, problem: Callable[[], str]) -> None:
         """Judge one thing, which is as it should be when its problem is empty."""
         self.judge(lambda: [Finding(what, problem())])
+
+    def tell(self, what: str) -> None:
+        """Tell something to the stand-ins of what controllers ask next to the API server."""
+        for listener in self.cluster.listeners:
+            listener(self.case.namespace, what)
+        self.cluster.activity.touch(self.case.namespace)
+
+    def bring(self, thing: Object) -> None:
+        """Create an object on both API servers."""
+        extra = copy.deepcopy(thing)
+        extra["metadata"].setdefault("namespace", self.case.namespace)
+        for api in (self.cluster.member, self.cluster.karmada):
+            api.apply(extra)
 
     def wait_until(self, question: Callable[[], bool], seconds: float) -> None:
         """Wait until the answer is true, or the time is over."""
@@ -186,10 +197,7 @@ class Experiment:
             self.cluster.member.collection(self.case.object).replace(f"/namespaces/{self.case.namespace}", "")
         )
         for thing in self.case.before:
-            extra = copy.deepcopy(thing)
-            extra["metadata"].setdefault("namespace", self.case.namespace)
-            for api in (self.cluster.member, self.cluster.karmada):
-                api.apply(extra)
+            self.bring(thing)
         if self.case.keeps_images:
             self.cluster.kubelet.keeping_images.add(self.case.namespace)
         self.want(PENDING)

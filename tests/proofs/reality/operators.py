@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.proofs.reality import starting
+from tests.proofs.reality.sources import Sources
 from tests.proofs.rig.api import Object, named, until
 from tests.proofs.rig.cluster import Cluster
 from tests.proofs.rig.processes import free_port
@@ -12,6 +13,7 @@ from tests.proofs.rig.processes import free_port
 _PATIENCE = 120.0
 _NOBODY = "https://127.0.0.1:1/convert"
 _ADMISSION = "admissionregistration.k8s.io/v1"
+_FLUX = "flux-system"
 
 
 def rbg(cluster: Cluster, source: Path) -> None:
@@ -91,6 +93,57 @@ def notebook(cluster: Cluster, source: Path) -> None:
     flags = ("--metrics-addr=0", "--qps=500", "--burst=1000", f"--probe-addr=127.0.0.1:{port}")
     cluster.run("notebook", *flags)
     cluster.wait_for_port("notebook", port)
+
+
+def source_controller(cluster: Cluster, source: Path) -> None:
+    """It fetches by an HTTP proxy, which serves what there is to fetch. A Service says where its artifacts are."""
+    sources, storage, health = Sources(cluster.folder / "sources"), free_port(), free_port()
+    artifacts = cluster.folder / "artifacts"
+    artifacts.mkdir()
+    cluster.listeners.append(sources.told)
+    cluster.install_crds((source / "config" / "crd" / "bases").glob("*.yaml"))
+    cluster.add_namespace(_FLUX)
+    service = named("v1", "Service", "source-controller", _FLUX)
+    cluster.member.apply(service | {"spec": {"ports": [{"port": 80, "targetPort": storage}]}})
+    cluster.run(
+        "source-controller",
+        *_flux_flags(health),
+        f"--storage-path={artifacts}",
+        f"--storage-addr=127.0.0.1:{storage}",
+        f"--storage-adv-addr=source-controller.{_FLUX}.svc.cluster.local.",
+        HTTP_PROXY=f"http://127.0.0.1:{sources.start()}",
+        NO_PROXY="",
+        no_proxy="",
+    )
+    cluster.wait_for_port("source-controller", storage)
+
+
+def kustomize_controller(cluster: Cluster, source: Path) -> None:
+    """It takes artifacts from source-controller's own server."""
+    cluster.install_crds((source / "config" / "crd" / "bases").glob("*.yaml"))
+    service: Object = cluster.member.find(named("v1", "Service", "source-controller", _FLUX)) or {}
+    storage, health = service["spec"]["ports"][0]["targetPort"], free_port()
+    cluster.run(
+        "kustomize-controller",
+        *_flux_flags(health),
+        SOURCE_CONTROLLER_LOCALHOST=f"127.0.0.1:{storage}",
+    )
+    cluster.wait_for_port("kustomize-controller", health)
+
+
+def _flux_flags(health: int) -> tuple[str, ...]:
+    """Return what Flux's controllers have in common: they try again after a time in which a case sees them at rest."""
+    return (
+        "--metrics-addr=0",
+        f"--health-addr=127.0.0.1:{health}",
+        "--concurrent=8",
+        "--min-retry-delay=5s",
+        "--max-retry-delay=5s",
+        "--requeue-dependency=5s",
+        "--interval-jitter-percentage=0",
+        "--kube-api-qps=500",
+        "--kube-api-burst=1000",
+    )
 
 
 def _call(cluster: Cluster, what: str, address: str, group: str, version: str, resources: Sequence[str]) -> None:

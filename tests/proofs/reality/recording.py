@@ -1,7 +1,7 @@
 """What ``verify --save`` saves of a case after each step, in words that are the same in every run.
 
-A folder of `recorded` has the states of one controller. Ids, random names, addresses and times of a run are replaced:
-each step begins ten minutes after the one before, and a state is judged ten minutes after its own step.
+A folder of `recorded` has the states of one controller. Ids, random names, addresses, folders and times of a run are
+replaced: each step begins ten minutes after the one before, and a state is judged ten minutes after its own step.
 """
 
 import asyncio
@@ -42,8 +42,12 @@ _RANDOM = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|redacted-[0-9a-f]{12}"
     # the suffix that an API server, and most controllers, give to a name, and the minute of a CronJob
     r"|(?<=-)[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9])|(?<=-)\d{8}(?![\w-])"
+    # a folder of temporary files that a Go program makes
+    r"|(?<=-)\d{8,10}(?=/)"
 )
 _ADDRESS = re.compile(r"\b10(?:\.\d{1,3}){3}\b")
+_FOLDER = re.compile(r"/[\w./-]*/reality-\w+(?=/tmp/)")
+_MEASURED = re.compile(r"\b\d+\.\d{3,}(?:ms|\\u00b5s|s)\b")
 _VERSION = re.compile(r'("resourceVersion": )"\d+"')
 _NODE = re.compile(r'("nodeName": )"[^"]*"')
 
@@ -174,7 +178,8 @@ def _blank(value: Any, known: Mapping[str, str] | None = None) -> str:
 
 
 def _plain(text: str, time_of: Callable[[str], str]) -> str:
-    text = _NODE.sub(r'\1"node"', _VERSION.sub(r'\1"1"', _ADDRESS.sub("10.0.0.1", text)))
+    text = _MEASURED.sub("1s", _FOLDER.sub("", _ADDRESS.sub("10.0.0.1", text)))
+    text = _NODE.sub(r'\1"node"', _VERSION.sub(r'\1"1"', text))
     return _TIME.sub(lambda match: time_of(match[0]), text)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from tests.proofs.reality import queueing
 from tests.proofs.reality.comparison import active
 from tests.proofs.reality.experiment import Change, Experiment, GoneError
+from tests.proofs.reality.findings import Finding
 from tests.proofs.reality.judging import compare, dependencies, judge_retain, judge_state
 from tests.proofs.reality.template import template_of
 from tests.proofs.reality.verified import verified
@@ -238,6 +239,32 @@ def _see(experiment: Experiment, argument: str) -> None:
     judge_state(experiment, state, json.loads(expected) if expected else None)
 
 
+def _source(experiment: Experiment, what: str) -> None:
+    """``away|here|changed``: what the source has, or whether its server is there. The controller has to see it."""
+    status = experiment.live.get("status")
+    experiment.tell(what)
+    experiment.wait_until(lambda: experiment.live.get("status") != status, _RETRIES)
+    seen = "" if experiment.live.get("status") != status else "the status stays as it is"
+    experiment.found(Finding(f"source {what}", seen))
+
+
+def _bring(experiment: Experiment, name: str) -> None:
+    """Create what the object needs, which its dependencies have to list."""
+    (thing,) = (one for one in experiment.case.later if one["metadata"]["name"] == name)
+    needed = {key: thing[key] for key in ("apiVersion", "kind")} | {"name": name}
+    listed = experiment.ours.dependencies(experiment.template)
+    is_listed = any(needed.items() <= one.items() for one in listed)
+    experiment.found(Finding("dependencies (template)", "" if is_listed else f"{thing['kind']} {name} is missing"))
+    experiment.bring(thing)
+    experiment.cluster.activity.touch(experiment.case.namespace)
+
+
+def _delete(experiment: Experiment, _: str) -> None:
+    """Delete the object in the member."""
+    experiment.end()
+    experiment.cluster.activity.touch(experiment.case.namespace)
+
+
 def _gone(experiment: Experiment, _: str) -> None:
     """Judge that the controller has deleted the object."""
 
@@ -288,6 +315,9 @@ STEPS: Mapping[str, Step] = {
     "appear": _appear,
     "wait": _wait,
     "see": _see,
+    "source": _source,
+    "bring": _bring,
+    "delete": _delete,
     "gone": _gone,
     **queueing.STEPS,
 }

@@ -1,5 +1,6 @@
 import copy
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,21 @@ def test_two_runs_have_the_same_text() -> None:
     assert texts[0] == texts[1]
     assert "t-shop" not in texts[0]
     assert {pod["metadata"]["namespace"] for pod in json.loads(texts[0])["workload"]["pods"]} == {"shop.1-running"}
+
+
+def test_folder_and_durations_of_a_run_are_not_in_the_text() -> None:
+    owner = "aaaaaaaa-2222-3333-4444-555555555555"
+    messages = (
+        "lstat /tmp/reality-k5r7o_dp/tmp/build-169338638/a after 292.322ms",
+        "lstat /var/reality-x/tmp/build-2454383136/a after 5.079s",
+    )
+    texts = [
+        normalized(_document("bbbbb", "ccccc", owner, message), "t-shop", "shop.1-running", lambda _: "then")
+        for message in messages
+    ]
+
+    assert texts[0] == texts[1]
+    assert re.search(r'"lstat /tmp/build-1000\d{4}/a after 1s"', texts[0])
 
 
 def test_pod_that_is_not_ready_any_more_is_a_difference(tmp_path: Path) -> None:
