@@ -11,7 +11,7 @@ from karta_interpreter.cli.replay import _LOOKS_UP, Replay
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.comparison.change import answer_of
 from karta_interpreter.engine.comparison.interpreter import CallOutcome
-from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call
+from karta_interpreter.engine.operations import Call, Options
 from karta_interpreter.engine.redaction import Redaction
 from karta_interpreter.engine.suites.suite import Case
 from karta_interpreter.webhook.wire import Request, decode, encode_failure, encode_results
@@ -19,6 +19,9 @@ from karta_interpreter.webhook.wire.recording import RecordedCall
 
 _PARAMETERS = {"CronWorkflow": 1, "PipelineRun": 4, "TaskRun": 5, "Workflow": 2}
 """The most cases with a parameter that names a Secret: a recording hides its value, as that of a variable."""
+
+# Suites have revisions to 0, as karmada-scheduler has clusters then.
+_OPTIONS = Options(empty_workload_propagation=True)
 
 
 @cache
@@ -33,9 +36,9 @@ def test_recorded_calls_of_definition_replayed_without_secrets_have_no_differenc
     interpreter = _catalogue().find(definition.gvk)
     for case in swept:
         asked = orjson.dumps({"request": _request(definition, case.call)})
-        outcome = answer_of(interpreter, case.call, (), DEFAULT_OPTIONS)
+        outcome = answer_of(interpreter, case.call, (), _OPTIONS)
         request, answer = redaction.redacted(asked, _answer(decode(asked), outcome), definition)
-        recorded = RecordedCall(orjson.loads(request), orjson.loads(answer)["response"], DEFAULT_OPTIONS)
+        recorded = RecordedCall(orjson.loads(request), orjson.loads(answer)["response"], _OPTIONS)
         replay._replay(recorded)  # noqa: SLF001 - a file for each definition would be unpacked again
     found = replay.findings
     examples = [example for group in found.groups.values() for example in group.examples]
@@ -49,7 +52,7 @@ def _answer(request: Request, outcome: CallOutcome | None) -> bytes:
         return encode_failure("1", 404, "")
     if outcome.results is None:
         return encode_failure("1", 422, str(outcome.error))
-    return encode_results(request, outcome.results)
+    return encode_results(request, outcome.results, _OPTIONS)
 
 
 def _request(definition: Definition, call: Call) -> dict[str, JSON]:

@@ -306,7 +306,7 @@ def answer_options(function: Command) -> Command:
     def answering(**parameters: object) -> None:
         from karta_interpreter.engine.operations import Options  # noqa: PLC0415 - other commands use this module, too
 
-        options = {name: parameters.pop(name) for name in Options.__struct_fields__}
+        options = {name: parameters.pop(name) for name in Options.__struct_fields__ if name in parameters}
         function(**parameters, options=Options.of(options))
 
     return answering

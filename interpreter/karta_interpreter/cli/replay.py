@@ -161,7 +161,10 @@ class Replay:
         if after and after.results is not None:
             try:
                 # Most answers are the same, and as bytes that is known soonest.
-                if orjson.loads(encode_results(request, after.results))["response"] == recorded.answer:
+                if (
+                    orjson.loads(encode_results(request, after.results, recorded.options))["response"]
+                    == recorded.answer
+                ):
                     return ()
             except InterpretationError as error:
                 after = CallOutcome(call, failure=str(error))

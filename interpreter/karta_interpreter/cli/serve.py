@@ -145,6 +145,7 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
             callback=device_classes,
         ),
         setting("multiple_pod_templates_scheduling", bool, "Whether Karmada's feature gate of that name is on."),
+        setting("empty_workload_propagation", bool, "Whether karmada-scheduler's option of that name is on."),
     ],
     "Certificate": [
         setting("certificate_file", FILE, "Certificate chain, PEM; read again when it changes.", "FILE"),

@@ -83,7 +83,7 @@ class Settings(Bounds, DefinitionSettings):
     On SIGTERM the server becomes not ready and keeps serving for ``grace_period``, so that load balancers remove it.
     Then it waits for running calls.
 
-    ``resource_quota_estimate``, ``pod_requests`` and ``device_classes`` change answers
+    ``resource_quota_estimate``, ``pod_requests``, ``device_classes`` and ``empty_workload_propagation`` change answers
     (`karta_interpreter.engine.operations.Options`).
     """
 
@@ -109,6 +109,7 @@ class Settings(Bounds, DefinitionSettings):
     ca_file: Path | None = None
     webhook_timeout: int = 3
     multiple_pod_templates_scheduling: bool = False
+    empty_workload_propagation: bool = False
     operations: tuple[str, ...] = ()
 
     @property

@@ -21,8 +21,15 @@ from tests.proofs.rig.processes import Processes
 from tests.support.waiting import HANG
 
 _CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
-_GATED = ("karmada-webhook", "karmada-controller-manager", "karmada-scheduler")
+_MANAGER = "karmada-controller-manager"
+_GATED = ("karmada-webhook", _MANAGER, "karmada-scheduler")
 """What reads feature gates."""
+_GATES = {
+    "MultiplePodTemplatesScheduling": False,
+    # These change nothing without a policy that has statePreservation, and without a FederatedResourceQuota.
+    "StatefulFailoverInjection": True,
+    "FederatedQuotaEnforcement": True,
+}
 
 
 @dataclass
@@ -76,11 +83,19 @@ class ControlPlane:
         self.processes.stop("karmada-scheduler")
         self._start_gated("karmada-scheduler", asks_estimators=asks_estimators)
 
-    def restart_components(self, *, multiple_pod_templates: bool) -> None:
-        """Start what reads feature gates anew, with the gate as it is wanted."""
+    def restart_components(self, *, multiple_pod_templates: bool, **gates: bool) -> None:
+        """Start what reads feature gates anew, with the gates as they are wanted."""
         self.metrics.append(self.manager_metrics())
         self.processes.stop(*_GATED)
-        self._start_components_with(multiple_pod_templates)
+        self._start_components_with(MultiplePodTemplatesScheduling=multiple_pod_templates, **gates)
+
+    def restart(self, name: str) -> None:
+        """Start one of the components anew, with the gates that it has."""
+        if name == _MANAGER:
+            self.metrics.append(self.manager_metrics())
+        self.processes.stop(name)
+        self._start_gated(name)
+        self._until_ready()
 
     def clusters_served(self) -> bool:
         """Whether the aggregated API server is reached through karmada-apiserver."""
@@ -130,15 +145,16 @@ class ControlPlane:
         self.processes.start("karmada-kube-controller-manager", *controllers_of_karmada(self.layout))
 
     def _start_components(self) -> None:
-        self._start_components_with(multiple_pod_templates=False)
+        self._start_components_with()
         karmada.install_admission(self.karmada, self.layout)
 
-    def _start_components_with(self, multiple_pod_templates: bool) -> None:
-        multiple = f"MultiplePodTemplatesScheduling={str(multiple_pod_templates).lower()}"
-        # These change nothing without a policy that has statePreservation, and without a FederatedResourceQuota.
-        self.gates = f"{multiple},StatefulFailoverInjection=true,FederatedQuotaEnforcement=true"
+    def _start_components_with(self, **gates: bool) -> None:
+        self.gates = ",".join(f"{name}={str(is_on).lower()}" for name, is_on in (_GATES | gates).items())
         for name in _GATED:
             self._start_gated(name)
+        self._until_ready()
+
+    def _until_ready(self) -> None:
         until("karmada-webhook is ready", self._webhook_answers)
         until("karmada-controller-manager is ready", self.manager_metrics)
 

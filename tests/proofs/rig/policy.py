@@ -28,6 +28,12 @@ def divided(members: Sequence[str], preference: Object) -> Object:
     return _affinity(members) | {"replicaScheduling": scheduling | {"weightPreference": preference}}
 
 
+def aggregated(*members: str) -> Object:
+    """Return a placement that divides the replicas among as few members as have room."""
+    scheduling = {"replicaSchedulingType": "Divided", "replicaDivisionPreference": "Aggregated"}
+    return _affinity(members) | {"replicaScheduling": scheduling}
+
+
 def propagation(workload: Object, placement: Object) -> Object:
     """Return a policy that propagates the workload with what it depends on."""
     metadata = workload["metadata"]

@@ -1,6 +1,7 @@
 import base64
 import json
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s.values import GVK
-from karta_interpreter.engine.operations import Call, Operation, Results
+from karta_interpreter.engine.operations import Call, Operation, Options, Results
 from karta_interpreter.webhook.wire import Request, encode_failure, encode_results
 from tests.support.rows import rows
 from tests.webhook.wire.karmada import RejectedError, receive
@@ -154,6 +155,25 @@ def test_patch_has_only_changes() -> None:
     response = json.loads(encode_results(request(Operation.REVISE_REPLICA), {"revised": after}))["response"]
     assert response["patchType"] == "JSONPatch"
     assert base64.b64decode(response["patch"]) == b'[{"op":"replace","path":"/spec/stones","value":5}]'
+
+
+@rows(
+    ("replicas", "stones", "propagates", "is_answered"),
+    [
+        pytest.param(0, 0, False, False, id="counted, and not yet divided by the scheduler, or without room"),
+        pytest.param(0, 0, True, True, id="the scheduler gives clusters 0"),
+        pytest.param(0, 3, False, True, id="the template has no pods, so nothing changes"),
+        pytest.param(1, 1, False, True, id="a share"),
+    ],
+)
+def test_undivided_workload_is_not_emptied(replicas: int, stones: int, propagates: bool, is_answered: bool) -> None:
+    call = Call(Operation.REVISE_REPLICA, MILL, replicas=replicas)
+    asked = Request("uid-1", None, operation_name=Operation.REVISE_REPLICA, call=call)
+    results: Any = {"revised": MILL | {"spec": {"stones": stones, "shifts": [1, 2]}}}
+    options = Options(empty_workload_propagation=propagates)
+
+    with nullcontext() if is_answered else pytest.raises(InterpretationError, match="no replicas"):
+        encode_results(asked, results, options)
 
 
 @rows(

@@ -30,11 +30,17 @@ class Options(Struct, frozen=True):
     ``resource_quota_estimate`` mirrors Karmada's feature gate ``ResourceQuotaEstimate``: requirements then name the
     priority class, and InterpretReplica's requirements also the namespace. ``pod_requests`` says how the resources of a
     pod are counted. ``device_classes`` has what devices of claims count as: ``CLASS=RESOURCE``, or `OF_CLASSES`.
+
+    ``empty_workload_propagation`` mirrors karmada-scheduler's option of that name. Without it the scheduler gives no
+    cluster 0 replicas of a workload. Karmada still asks a server for a revision to 0 if the workload is counted for the
+    first time: it writes the Works (``ensureWork`` in ``pkg/controllers/binding/common.go``) while the scheduler
+    divides, and for as long as that finds no room. A server refuses it then, or all pods would end.
     """
 
     resource_quota_estimate: bool = False
     pod_requests: Counting = Counting.SCHEDULER
     device_classes: tuple[str, ...] = ()
+    empty_workload_propagation: bool = False
 
     @property
     def devices(self) -> Mapping[str, str] | None:
@@ -51,7 +57,8 @@ class Options(Struct, frozen=True):
         """Return the options among settings by their names, those of a server or their values as JSON.
 
         >>> Options.of({"pod_requests": "karmada", "port": 8443})
-        Options(resource_quota_estimate=False, pod_requests=<Counting.KARMADA: 'karmada'>, device_classes=())
+        Options(resource_quota_estimate=False, pod_requests=<Counting.KARMADA: 'karmada'>, device_classes=(), \
+empty_workload_propagation=False)
         """
         default: dict[str, Any] = structs.asdict(cls())
         given = {name: type(value)(settings.get(name, value)) for name, value in default.items()}

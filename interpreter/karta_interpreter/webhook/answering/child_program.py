@@ -90,7 +90,7 @@ def _encoded(channel: Channel, message: Request | admission.Review, needed: dict
                 raise ValueError("there is no call to answer")
             definition, options = unpack(needed["definition"]), Options.of(needed["options"])
             results = interpret(definition, message.call, options, reader=_ServerReader(channel))
-            answer = encode_results(message, results)
+            answer = encode_results(message, results, options)
         else:
             answer = admission.validate(message, {GVK(*kind): name for *kind, name in needed["taken"]})
         if len(answer) <= LONGEST_ANSWER:

@@ -105,7 +105,7 @@ def inline_answer(call: PendingCall, options: Options, interruption: Interruptio
             results = with_domains(own_answer(definition, call.request.call, options), call.reader)
         else:
             results = interpret(*call.definition_and_call(), options, reader=call.reader)
-        return encode_results(call.request, results)
+        return encode_results(call.request, results, options)
     finally:
         interruption.at = inf
 
@@ -133,7 +133,7 @@ class ScriptLane:
             for script, job in script_jobs(definition, script_call, self._options):
                 with script_errors(definition, script):
                     answers.append(await self._run(job, until - time.monotonic()))
-        return encode_results(call.request, script_results(script_call, answers))
+        return encode_results(call.request, script_results(script_call, answers), self._options)
 
     async def _run(self, job: Job, seconds: float) -> JSON:
         """Run a job as `run_in` does, without a thread that waits for the script.

@@ -18,9 +18,13 @@ import orjson
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, NOTHING, Object, diff, type_name
 from karta_interpreter.base.karmada import API_VERSION
-from karta_interpreter.engine.operations import Call, Results, by_operation
+from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation, Options, Results, by_operation
 from karta_interpreter.webhook.wire.request import KIND, Request
 
+_UNDIVIDED = (
+    "Karmada has given the cluster no replicas: the workload is new to its scheduler, or finds no room. What runs "
+    "there stays. With --empty-workload-propagation 0 is taken as the choice of the scheduler"
+)
 _CONTEXT = {"apiVersion": API_VERSION, "kind": KIND}
 # The names of results precede those of the other fields in the alphabet.
 _SUCCESS = (
@@ -35,15 +39,20 @@ _MAX_SHARED_LENGTH = 2**20
 _Fields: TypeAlias = dict[str, JSON]
 
 
-def encode_results(request: Request, results: Results) -> bytes:
+def encode_results(request: Request, results: Results, options: Options = DEFAULT_OPTIONS) -> bytes:
     """Return the body that answers a request with a call. Equal inputs give equal bytes.
 
-    Raises InterpretationError for results that Karmada would reject.
+    Raises InterpretationError for results that Karmada would reject, and for those that end all pods of a workload
+    that has not been divided yet.
     """
     call = request.call
     if call is None:
         raise ValueError("a request without a call has no results")
-    fields = _json(_FIELDS[call.operation](call, results), "answer")[1:-1]
+    answer = _FIELDS[call.operation](call, results)
+    is_emptied = answer and call.operation is Operation.REVISE_REPLICA and call.replicas == 0
+    if is_emptied and not options.empty_workload_propagation:
+        raise InterpretationError(_UNDIVIDED)
+    fields = _json(answer, "answer")[1:-1]
     separator = b"," if fields else b""
     return _SUCCESS % (fields + separator, orjson.dumps(request.uid))
 
