@@ -1,5 +1,11 @@
 """How often something may be done."""
 
+from collections.abc import Callable
+from typing import TypeAlias
+
+Clock: TypeAlias = Callable[[], float]
+"""Returns a time in seconds."""
+
 
 class RateLimit:
     """Allows ``burst`` times at once, and then one time every ``seconds``."""

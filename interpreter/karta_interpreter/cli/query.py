@@ -7,7 +7,7 @@ import click
 import orjson
 
 from karta_interpreter.base.findings import closest
-from karta_interpreter.base.k8s import JSON, Object, Path, edit, field_path
+from karta_interpreter.base.k8s import JSON, NewObject, Object, Path, edit, field_path
 from karta_interpreter.cli.answers import changes, short
 from karta_interpreter.cli.files import file_given, read_object
 from karta_interpreter.cli.options import LATER, file_option, output
@@ -54,7 +54,7 @@ def command(expression: str, target: str | None, path: str | None, assign: str |
     if parsed is None:
         raise Problem(f"error: refused: {_MEANINGS[Execution.REFUSED]}")
     query = Query.compile(expression)
-    answer: dict[str, JSON] = {"expression": expression, "verdict": str(query.vetting.verdict)}
+    answer: NewObject = {"expression": expression, "verdict": str(query.vetting.verdict)}
     if path is not None:
         workload = read_object(path)
         answer["outputs"] = list(_outputs(query, workload))

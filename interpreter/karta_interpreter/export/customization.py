@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import ExportError
-from karta_interpreter.base.k8s import JSON, Object
+from karta_interpreter.base.k8s import NewObject, Object
 from karta_interpreter.base.karmada import API_VERSION, OWN_FUNCTIONS, SLOTS, by_operation
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import Operation
@@ -38,7 +38,7 @@ class Exported(NamedTuple):
 
 def customization(definition: Definition, operations: Iterable[Operation]) -> Exported:
     """Return the ResourceInterpreterCustomization with the scripts of the operations that can be exported."""
-    scripts: dict[str, JSON] = {}
+    scripts: NewObject = {}
     rejected: dict[Operation, str] = {}
     for operation in operations:
         try:

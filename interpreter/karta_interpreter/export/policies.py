@@ -3,7 +3,7 @@
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.errors import ExportError
-from karta_interpreter.base.k8s import JSON, Object
+from karta_interpreter.base.k8s import NewObject, Object
 from karta_interpreter.definitions.karta import Definition, Status
 from karta_interpreter.engine.operations import Operation, healthy_statuses
 
@@ -49,7 +49,7 @@ def failover_policy(definition: Definition, *, cluster_scoped: bool = False) -> 
     state = definition.annotations.state
     is_service = Status.INITIALIZING not in healthy_statuses(definition)
     toleration = _TOLERATION_OF_SERVICE if is_service else _TOLERATION_OF_JOB
-    application: dict[str, JSON] = {"decisionConditions": {"tolerationSeconds": toleration}, "purgeMode": "Directly"}
+    application: NewObject = {"decisionConditions": {"tolerationSeconds": toleration}, "purgeMode": "Directly"}
     notes = [_SERVES if is_service else _RUNS_TO_COMPLETION]
     if state:
         rules = [{"aliasLabelName": item.label, "jsonPath": item.json_path} for item in state]

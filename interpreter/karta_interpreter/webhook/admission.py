@@ -6,7 +6,7 @@ The ``AdmissionReview`` (``admission.k8s.io/v1``) is read, the object in it is j
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 import orjson
@@ -14,10 +14,13 @@ from msgspec import Struct
 
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.base.findings import DefinitionError, Finding, Severity, count, error, format_path
-from karta_interpreter.base.k8s import GVK, JSON, Object, Path, edit
+from karta_interpreter.base.k8s import GVK, JSON, NewObject, Object, Path, edit
 from karta_interpreter.definitions.karta import PREFIX, ROOT_KIND, is_kind_of_definitions, kinds_of, name_of
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.webhook.wire.request import KIND, parsed
+
+KindNames: TypeAlias = Mapping[GVK, str]
+"""The kinds that the cluster's Kartas define, each with the name of its Karta."""
 
 _VERSION = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
 # Not 403, 409 or AlreadyExists: clients try those again, or take them for success.
@@ -36,9 +39,9 @@ class Review(msgspec.Struct, frozen=True):
     operation: Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
     kind: _Kind
     subresource: str = msgspec.field(default="", name="subResource")
-    object: dict[str, Any] | None = None
+    object: NewObject | None = None
     """None for a deletion."""
-    old: dict[str, Any] | None = msgspec.field(default=None, name="oldObject")
+    old: NewObject | None = msgspec.field(default=None, name="oldObject")
     """The stored object, None for a creation."""
 
 
@@ -155,7 +158,7 @@ def unjudged(subject: Subject, reason: str) -> bytes:
     return allow(subject.uid, warnings=(message,)) if subject.is_settled else refuse(subject.uid, message)
 
 
-def validate(review: Review, existing_kinds: Mapping[GVK, str]) -> bytes:
+def validate(review: Review, existing_kinds: KindNames) -> bytes:
     """Answer a validating review: deny an object that has errors, with all of them, and pass warnings on.
 
     ``existing_kinds`` maps each kind to the name of the Karta on the API server that defines it. A second definition of
@@ -192,7 +195,7 @@ def _stored(review: Review) -> Object | None:
     return review.object if stored and is_kind_of_definitions(review.kind.group, review.kind.kind) else None
 
 
-def _second(obj: Object, existing_kinds: Mapping[GVK, str]) -> tuple[Finding, ...]:
+def _second(obj: Object, existing_kinds: KindNames) -> tuple[Finding, ...]:
     name = name_of(obj)
     others = {gvk: existing_kinds.get(gvk, name) for gvk in kinds_of(obj)}
     return tuple(
@@ -214,7 +217,7 @@ def _settled(review: Review, obj: Object) -> bool:
     return review.old is not None and _judged(obj) == _judged(review.old)
 
 
-def _judged(obj: Object) -> tuple[JSON, dict[str, JSON]]:
+def _judged(obj: Object) -> tuple[JSON, NewObject]:
     """Return the parts of an object that findings are about."""
     annotations = edit.get(obj, ("metadata", "annotations"))
     ours = annotations if isinstance(annotations, dict) else {}

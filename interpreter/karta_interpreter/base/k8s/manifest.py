@@ -19,7 +19,7 @@ import yaml
 from yaml.events import CollectionStartEvent, NodeEvent
 
 from karta_interpreter.base.errors import ManifestError
-from karta_interpreter.base.k8s.values import JSON, MAX_DEPTH, Path, before_object, type_name
+from karta_interpreter.base.k8s.values import JSON, MAX_DEPTH, NewObject, Path, before_object, type_name
 
 MAX_ALIASED = 100_000
 """Values that the aliases of one document may stand for, all together: ten lines can stand for billions."""
@@ -203,9 +203,9 @@ class Assembly:
             values.append(value)
         return values
 
-    def _mapping(self, mark: Mark) -> dict[str, JSON]:
-        values: dict[str, JSON] = {}
-        merged: list[tuple[dict[str, JSON], Mark]] = []
+    def _mapping(self, mark: Mark) -> NewObject:
+        values: NewObject = {}
+        merged: list[tuple[NewObject, Mark]] = []
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             # In quotes it is an ordinary key.
             if isinstance(event, yaml.ScalarEvent) and event.implicit[0] and event.value == "<<":
@@ -219,7 +219,7 @@ class Assembly:
                     values[key], mark.parts[key] = entry[key], merged_mark.parts[key]
         return values
 
-    def _key(self, event: NodeEvent, keys: dict[str, JSON]) -> str:
+    def _key(self, event: NodeEvent, keys: NewObject) -> str:
         mark = _mark(event)
         if not isinstance(event, yaml.ScalarEvent):
             raise _error("a key must be a plain string", mark)
@@ -251,7 +251,7 @@ class Assembly:
             raise _error(f"nested more than {MAX_DEPTH} levels deep", mark)
 
 
-def _merged(value: JSON, mark: Mark) -> list[tuple[dict[str, JSON], Mark]]:
+def _merged(value: JSON, mark: Mark) -> list[tuple[NewObject, Mark]]:
     """Return the mappings of a merge key, ``<<``, and their places."""
     pairs = list(zip(value, mark.parts.values(), strict=True)) if isinstance(value, list) else [(value, mark)]
     for entry, entry_mark in pairs:
@@ -285,7 +285,7 @@ def _error(message: str, mark: Mark) -> ManifestError:
     return ManifestError(message, line=mark.line, column=mark.column)
 
 
-_WORDS: dict[str, JSON] = {
+_WORDS: NewObject = {
     **{word: True for name in ("y", "yes", "true", "on") for word in (name, name.title(), name.upper())},
     **{word: False for name in ("n", "no", "false", "off") for word in (name, name.title(), name.upper())},
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),

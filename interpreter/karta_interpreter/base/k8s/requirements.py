@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from karta_interpreter.base.errors import InterpretationError, QuantityError
 from karta_interpreter.base.k8s.fields import object_field, objects_field, refuse, text_field
 from karta_interpreter.base.k8s.quantity import Quantity
-from karta_interpreter.base.k8s.values import JSON, Object, Path, field_path, remembered
+from karta_interpreter.base.k8s.values import JSON, NewObject, Object, Path, field_path, remembered
 
 CONTAINER_LISTS: Final = ("initContainers", "containers")  # whose requests count
 # The lists of containers that an operator adds, with the list of the pod that each extends: the first one at its front.
@@ -54,7 +54,7 @@ class PodRequirements(NamedTuple):
     node_claim: Object | None = None
     priority_class_name: str = ""
 
-    def to_json(self, *, namespace: str = "", priority_class: bool = False) -> dict[str, JSON] | None:
+    def to_json(self, *, namespace: str = "", priority_class: bool = False) -> NewObject | None:
         """Return Karmada's ReplicaRequirements without its empty keys, or None if it asks for nothing.
 
         ``namespace`` is added if one is given, the priority class if ``priority_class`` is true.
@@ -65,7 +65,7 @@ class PodRequirements(NamedTuple):
         # A priority class without anything else asks for nothing.
         if not self.resource_request and self.node_claim is None:
             return None
-        wire: dict[str, JSON] = {}
+        wire: NewObject = {}
         if self.node_claim is not None:
             wire["nodeClaim"] = self.node_claim
         if request := self.resource_request:
@@ -283,7 +283,7 @@ def _node_claim(spec: Object) -> Object | None:
 
     A node selector that is an empty object still makes a claim, an empty one, as it does for Karmada.
     """
-    claim: dict[str, JSON] = {}
+    claim: NewObject = {}
     if "affinity" in spec:
         node_affinity = object_field(object_field(spec, "affinity", _SPEC), "nodeAffinity", ("spec", "affinity"))
         if node_affinity.get(_REQUIRED) is not None:

@@ -16,6 +16,9 @@ JSON: TypeAlias = Any
 Object: TypeAlias = Mapping[str, Any]
 """A JSON object, usually a Kubernetes object or a part of one."""
 
+NewObject: TypeAlias = dict[str, Any]
+"""A JSON object that its writer may still change."""
+
 Path: TypeAlias = tuple[str | int, ...]
 """A place inside a JSON value: object keys and array indices, outermost first."""
 

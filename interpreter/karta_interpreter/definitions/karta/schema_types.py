@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Final, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from karta_interpreter.base.k8s import JSON, Path
+from karta_interpreter.base.k8s import JSON, NewObject, Path
 from karta_interpreter.definitions.karta.expression_text import Expression
 
 # What API servers accept as the name of an object without a namespace, as the value of a label, and as its name.
@@ -49,7 +49,7 @@ def yields(what: str) -> Any:  # noqa: ANN401 - as pydantic's Field
 AS_SET: Final[Mapping[str, JSON]] = {"x-kubernetes-list-type": "set"}
 
 
-def keyed_by(field: str) -> dict[str, JSON]:
+def keyed_by(field: str) -> NewObject:
     """Return the rules of a list with a key field: the API server merges entries by it, and rejects duplicates."""
     return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [field]}
 

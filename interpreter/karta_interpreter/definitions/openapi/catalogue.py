@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from karta_interpreter.base.k8s import GVK, JSON, Object
+from karta_interpreter.base.k8s import GVK, NewObject, Object
 from karta_interpreter.definitions.openapi.schema import (
     CustomKind,
     Entries,
@@ -35,7 +35,7 @@ def catalogue_schemas() -> Mapping[GVK, CustomKind]:
     ('Kubernetes 1.34', {'type': 'integer'})
     """
     record = json.loads(SCHEMAS.read_text(encoding="utf-8"))
-    nodes: list[dict[str, JSON]] = []
+    nodes: list[NewObject] = []
     for node in record["nodes"]:  # the parts of a node stand before it
         node |= {name: nodes[node[name]] for name in ("items", "additionalProperties") if name in node}
         if "properties" in node:

@@ -12,7 +12,7 @@ import orjson
 from msgspec import Struct
 
 from karta_interpreter.base.errors import NO_KUBECONFIG, ClusterError
-from karta_interpreter.base.k8s import JSON, Object
+from karta_interpreter.base.k8s import NewObject, Object
 
 _RESOURCE = re.compile(
     r"/(?:api|apis/(?P<group>[^/]+))/[^/]+(?:/namespaces/(?P<namespace>[^/]+))?"
@@ -76,7 +76,7 @@ def rejected(request: ApiRequest, status: int, content: bytes) -> ClusterError:
         decoded = orjson.loads(content)
     except orjson.JSONDecodeError:
         decoded = None
-    answer: dict[str, JSON] = decoded if isinstance(decoded, dict) else {}
+    answer: NewObject = decoded if isinstance(decoded, dict) else {}
     phrase, hint = responses.get(status, ""), _status_hint(request, status, bool(answer.get("reason")))
     message = f"{request}: {status} {answer.get('message') or phrase}{hint and f'; {hint}'}"
     return ClusterError(message, status=status, reason=str(answer.get("reason") or phrase))

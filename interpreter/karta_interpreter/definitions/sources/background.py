@@ -3,11 +3,15 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+AsyncAction: TypeAlias = Callable[[], Awaitable[None]]
+"""Is called without arguments, and awaited."""
 
 _logger = logging.getLogger(__name__)
 
 
-async def keep_running(what: str, work: Callable[[], Awaitable[None]], pause: float) -> None:
+async def keep_running(what: str, work: AsyncAction, pause: float) -> None:
     """Run endless work until cancelled. Log an error, and start the work again ``pause`` seconds later."""
     while True:
         try:

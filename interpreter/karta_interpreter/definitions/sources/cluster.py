@@ -13,7 +13,7 @@ A server writes conditions to them, as far as that is allowed. Types and reasons
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -25,7 +25,7 @@ from karta_interpreter.base.k8s import GVK, JSON, Object, by_kind, edit, generat
 from karta_interpreter.definitions.karta import kartas_path, name_of
 from karta_interpreter.definitions.karta.loading import Loaded
 from karta_interpreter.definitions.sources.api_server import ApiServer
-from karta_interpreter.definitions.sources.background import keep_running
+from karta_interpreter.definitions.sources.background import AsyncAction, keep_running
 from karta_interpreter.definitions.sources.budget import Budget, weight_of
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.definitions.sources.informer import Informer, Pace
@@ -87,10 +87,10 @@ class Cluster:
         self._moved.set()
         await loaded.wait()
 
-    async def run(self, changed: Callable[[], Awaitable[None]]) -> None:
+    async def run(self, changed: AsyncAction) -> None:
         """Keep in step until cancelled. ``changed`` is awaited after each change of `layer`."""
         moved, settled = self._moved, asyncio.Event()
-        works: list[Callable[[], Awaitable[None]]] = [
+        works: list[AsyncAction] = [
             partial(self._collection.follow, moved.set),
             partial(self._load, moved, settled, changed),
         ]
@@ -109,7 +109,7 @@ class Cluster:
         self._collection.put(obj)
         self._moved.set()
 
-    async def _load(self, moved: asyncio.Event, settled: asyncio.Event, changed: Callable[[], Awaitable[None]]) -> None:
+    async def _load(self, moved: asyncio.Event, settled: asyncio.Event, changed: AsyncAction) -> None:
         while True:
             await moved.wait()
             moved.clear()
@@ -125,7 +125,7 @@ class Cluster:
                 loaded.set()
             settled.set()
 
-    async def _load_once(self, changed: Callable[[], Awaitable[None]]) -> None:
+    async def _load_once(self, changed: AsyncAction) -> None:
         # Before reading: a collection that becomes known meanwhile sets `moved` again.
         is_known = self._collection.known
         objects, left_out = {**self._collection.objects}, {**self._collection.left_out}

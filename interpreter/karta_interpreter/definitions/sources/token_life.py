@@ -12,6 +12,8 @@ from typing import Final, Self
 
 from msgspec import Struct
 
+from karta_interpreter.base.rate_limit import Clock
+
 _logger = logging.getLogger(__name__)
 _DAY: Final = 86_400.0
 _SOON_SECONDS, _SOON_SHARE = 30 * _DAY, 3
@@ -53,7 +55,7 @@ class TokenLife(Struct, frozen=True):
 class TokenWatch:
     """Looks at the token in a kubeconfig, and logs once a day that it ends soon. ``end`` is when it ends."""
 
-    def __init__(self, look: Callable[[], TokenLife | None], clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, look: Callable[[], TokenLife | None], clock: Clock = time.time) -> None:
         self.end = inf
         self._look = look
         self._clock = clock

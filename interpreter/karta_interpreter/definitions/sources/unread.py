@@ -10,11 +10,11 @@ import asyncio
 import re
 import secrets
 from collections.abc import AsyncGenerator
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
-from karta_interpreter.base.k8s import Object
+from karta_interpreter.base.k8s import NewObject, Object
 from karta_interpreter.definitions.sources.api_errors import ApiRequest, read_event, unreadable
 from karta_interpreter.definitions.sources.api_server import ApiServer
 
@@ -86,7 +86,7 @@ class UnreadObjects:
         content = msgspec.json.encode(parts)
         if not content.isascii():
             content.decode()  # msgspec does not check that skipped text is UTF-8
-        identity: dict[str, Any] = {name: msgspec.json.decode(metadata[name]) for name in _IDENTITY if name in metadata}
+        identity: NewObject = {name: msgspec.json.decode(metadata[name]) for name in _IDENTITY if name in metadata}
         return {"metadata": identity, TEXT: b"" if _CUT in content else content}
 
 

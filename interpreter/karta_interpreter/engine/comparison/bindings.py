@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import GVK, JSON, Object, Quantity, full_name, get, namespace, objects_in
+from karta_interpreter.base.k8s import GVK, JSON, NewObject, Object, Quantity, full_name, get, namespace, objects_in
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.sources import ORIGIN
 from karta_interpreter.engine.comparison.cause import cause_of
@@ -224,7 +224,7 @@ class Comparison(Struct):
 
     def _predict(self, kind: KindTotals, name: str, bound: Bound, answers: Sequence[tuple[_Question, Answer]]) -> None:
         """Add what happens to an object, by the answers about it."""
-        count, counted, unhealthy = bound.binding["spec"].get("replicas") or 0, dict[str, JSON](), list[str]()
+        count, counted, unhealthy = bound.binding["spec"].get("replicas") or 0, NewObject(), list[str]()
         for question, answer in answers:
             operation = question.call.operation
             if operation in kind.others.names or not isinstance(answer, Mapping):

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from karta_interpreter.base.findings import format_path
-from karta_interpreter.base.k8s import GVK, JSON, NOTHING, Object
+from karta_interpreter.base.k8s import GVK, JSON, NOTHING, NewObject, Object
 from karta_interpreter.engine.comparison.cause import cause_of
 from karta_interpreter.engine.comparison.interpreter import CallOutcome, Interpreter, ask
 from karta_interpreter.engine.comparison.known import reason_of
@@ -54,7 +54,7 @@ def differences_json(changed: Iterable[Difference]) -> list[JSON]:
     """Return the places as JSON."""
     places = list[JSON]()
     for path, before, after in changed:
-        place: dict[str, JSON] = {"path": format_path(path)}
+        place: NewObject = {"path": format_path(path)}
         if before is not NOTHING:
             place["from"] = before
         if after is not NOTHING:

@@ -17,6 +17,7 @@ from karta_interpreter.base.errors import QuantityError
 from karta_interpreter.base.findings import listed
 from karta_interpreter.base.k8s import (
     JSON,
+    NewObject,
     Object,
     Quantity,
     get,
@@ -151,7 +152,7 @@ def _known(cluster: Object) -> set[str]:
     return {*(get(cluster, ("status", "resourceSummary", "allocatable")) or {})}
 
 
-def counts_of(binding: Object) -> dict[str, JSON]:
+def counts_of(binding: Object) -> NewObject:
     """Return the counts of a binding as an answer has them."""
     spec = binding["spec"]
     names = {"replica": "replicas", "requires": "replicaRequirements", "components": "components"}

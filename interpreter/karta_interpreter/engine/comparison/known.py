@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from karta_interpreter.base.k8s import GVK, Object
+from karta_interpreter.base.k8s import GVK, NewObject, Object
 from karta_interpreter.definitions.sources import ORIGIN
 from karta_interpreter.engine.comparison.interpreter import Interpreter
 from karta_interpreter.engine.suites import Difference
@@ -51,5 +51,5 @@ def _is_by_script(interpreter: Interpreter, operation: str) -> bool:
 
 @cache
 def _known_reasons() -> Mapping[str, Mapping[str, Object]]:
-    reasons: dict[str, Any] = json.loads(KNOWN_FILE.read_text(encoding="utf-8"))
+    reasons: NewObject = json.loads(KNOWN_FILE.read_text(encoding="utf-8"))
     return reasons

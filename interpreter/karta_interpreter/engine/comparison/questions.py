@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import GVK, JSON, MOST_REPLICAS, Object, edit, full_name, get, set_value
+from karta_interpreter.base.k8s import GVK, JSON, MOST_REPLICAS, NewObject, Object, edit, full_name, get, set_value
 from karta_interpreter.base.k8s.manifest import read_objects
 from karta_interpreter.definitions.karta import KARTA, RESOURCE_INTERFACE, Definition, Retained
 from karta_interpreter.definitions.karta.schema import other_file
@@ -150,7 +150,7 @@ def _questions_about(obj: JSON, source: str, line: int, sides: Sides, replicas: 
 
 def _counted(interpreter: Interpreter | None, obj: Object) -> tuple[int, list[TargetComponent]]:
     """Return how many pods an interpreter counts, and in which components."""
-    counted: dict[str, Any] = {}
+    counted: NewObject = {}
     if interpreter:
         for operation in (Operation.INTERPRET_REPLICA, Operation.INTERPRET_COMPONENT):
             counted.update(ask(interpreter, Call(operation, obj)).results or {})

@@ -5,7 +5,7 @@ A selector is about the pods of one workload. Like a `podSelector`, it does not 
 
 from typing import Final, NamedTuple
 
-from karta_interpreter.base.k8s import JSON, Object
+from karta_interpreter.base.k8s import NewObject, Object
 from karta_interpreter.definitions.karta import ComponentRules, Definition, PodQuery
 from karta_interpreter.languages.jq import plain_path, quoted
 
@@ -66,7 +66,7 @@ def _of_component(component: ComponentRules, instance: str = "") -> Selection:
             return Selection(None, f"{component.name} asks for two values of the label {name}")
     if not labels and not existing:
         return Selection(None, f"the componentTypeSelector of {component.name} is empty")
-    selector: dict[str, JSON] = {"matchLabels": labels} if labels else {}
+    selector: NewObject = {"matchLabels": labels} if labels else {}
     expressions = [{"key": name, "operator": "Exists"} for name in existing if name not in labels]
     return Selection(selector | ({"matchExpressions": expressions} if expressions else {}))
 

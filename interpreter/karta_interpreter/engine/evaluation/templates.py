@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Final
 
 from karta_interpreter.base.errors import QueryError
-from karta_interpreter.base.k8s import ADDED_LISTS, JSON, Object, field_path, type_name
+from karta_interpreter.base.k8s import ADDED_LISTS, JSON, NewObject, Object, field_path, type_name
 from karta_interpreter.definitions.karta import (
     AddedContainers,
     ComponentRules,
@@ -185,6 +185,6 @@ def _containers(name: str, pieces: Pieces) -> list[JSON]:
     return [*listed, {**single, **gaps}]
 
 
-def _present(**fields: JSON) -> dict[str, JSON]:
+def _present(**fields: JSON) -> NewObject:
     """Return the fields without null and empty values."""
     return {name: value for name, value in fields.items() if value}

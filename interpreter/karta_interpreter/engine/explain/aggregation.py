@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from karta_interpreter.base.findings import Severity
-from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, changes, field_path, get, json_pointer
+from karta_interpreter.base.k8s import JSON, NOTHING, NewObject, Object, Path, changes, field_path, get, json_pointer
 from karta_interpreter.definitions.karta import OF_TEMPLATE, AggregateRule, Definition, PathPattern
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import annotation_field
@@ -44,7 +44,7 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
     silent = sorted({item.cluster for item in call.items} - {report.cluster for report in reports if report.status})
     if silent or not call.items:
         yield _silent(call, silent, is_warning=bool(call.items) and not any(report.status for report in reports))
-    recorded, merged = _Recorded(definition), dict[str, JSON]()
+    recorded, merged = _Recorded(definition), NewObject()
     if len(reports) == 1:
         merged = dict(reports[0].status)
         recorded.parts = {("status", field): [MemberPart(reports[0], value)] for field, value in merged.items()}

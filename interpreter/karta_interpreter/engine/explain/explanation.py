@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from karta_interpreter.base.findings import Severity, did_you_mean
-from karta_interpreter.base.k8s import GVK, JSON, Path, json_pointer
+from karta_interpreter.base.k8s import GVK, JSON, NewObject, Path, json_pointer
 from karta_interpreter.engine.operations import Call, Results
 
 OBJECT: Final = "object"
@@ -39,9 +39,9 @@ class Place:
         """
         return json_pointer(self.path)
 
-    def to_json(self) -> dict[str, JSON]:
+    def to_json(self) -> NewObject:
         """Return the place as JSON, without a long value."""
-        document: dict[str, JSON] = {"cluster": self.cluster} if self.cluster else {"source": self.source}
+        document: NewObject = {"cluster": self.cluster} if self.cluster else {"source": self.source}
         document |= {"pointer": self.pointer, "exists": self.exists}
         if self.exists and len(json.dumps(self.value, ensure_ascii=False)) <= _LONGEST:
             document["value"] = self.value
@@ -71,9 +71,9 @@ class Fact:
     severity: Severity | None = None
     """Marks a warning: a path matched nothing."""
 
-    def to_json(self) -> dict[str, JSON]:
+    def to_json(self) -> NewObject:
         """Return the fact as JSON, without empty fields."""
-        document: dict[str, JSON] = {"rule": self.rule}
+        document: NewObject = {"rule": self.rule}
         for name in ("note", "answer", "component", "instance", "field", "expression"):
             if text := getattr(self, name):
                 document[name] = text
@@ -96,7 +96,7 @@ class InterpreterLayer:
     note: str
     answers: bool = False
 
-    def to_json(self) -> dict[str, JSON]:
+    def to_json(self) -> NewObject:
         """Return the layer as JSON."""
         return {"name": self.name, "answers": self.answers, "note": self.note}
 
@@ -128,7 +128,7 @@ class Explanation:
         """The facts about paths that matched nothing."""
         return tuple(fact for fact in self.facts if fact.severity)
 
-    def to_json(self) -> dict[str, JSON]:
+    def to_json(self) -> NewObject:
         """Return the explanation as JSON, without the objects of the call."""
         answer: Mapping[str, JSON] = {"error": self.error} if self.results is None else {"results": self.results}
         return {

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from math import ceil, floor, gcd, lcm
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from karta_interpreter.base.k8s import MOST_REPLICAS, Object, Path, Projection, grouped
 from karta_interpreter.definitions.karta import ComponentRules
 from karta_interpreter.engine.evaluation import ScaleLocation
 from karta_interpreter.languages.jq import Location, Query, syntax, take_outputs
+
+_Units: TypeAlias = tuple[int, ...]
+"""How many units each target or group gets."""
 
 _MOST_FIELDS, _MOST_STEPS = 4, 12
 """The most fields that a message names, and the longest path."""
@@ -148,7 +151,7 @@ def fields_read(*queries: Query) -> str:
     return ", ".join(fields)
 
 
-def share(total: int, targets: Sequence[ScaleTarget]) -> tuple[int, ...] | None:
+def share(total: int, targets: Sequence[ScaleTarget]) -> _Units | None:
     """Return the units of each target so that their pods add up to ``total``, or None if that is impossible.
 
     Shares follow the present counts (equal shares if all are zero). Pods that do not divide evenly go to the largest
@@ -198,7 +201,7 @@ def _ideals(total: int, targets: Sequence[ScaleTarget]) -> tuple[list[int], int]
         pinned |= {index: (ideals[index] + amount) // unit for index, amount in beyond.items()}
 
 
-def _rounded(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], unit: int) -> tuple[int, ...] | None:
+def _rounded(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], unit: int) -> _Units | None:
     """Round down, then add a unit where the remainder is largest. Return None if the steps do not add up."""
     units = [parts // unit for parts in ideals]
     to_share = total - sum(count * target.step for count, target in zip(units, targets, strict=True))
@@ -220,7 +223,7 @@ class _Group(NamedTuple):
     parts: int
 
 
-def _stepped(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], unit: int) -> tuple[int, ...] | None:
+def _stepped(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], unit: int) -> _Units | None:
     """Find units near the ideals that add up exactly although steps differ.
 
     Targets of the same step are interchangeable. So the pods of each step are found first and then shared among its
@@ -244,16 +247,16 @@ def _stepped(total: int, targets: Sequence[ScaleTarget], ideals: Sequence[int], 
     return tuple(units[index] for index in range(len(targets)))
 
 
-def _cheapest(total: int, groups: Sequence[_Group], unit: int) -> tuple[int, ...] | None:
+def _cheapest(total: int, groups: Sequence[_Group], unit: int) -> _Units | None:
     """Return the units of each group: of the solutions tried, the nearest to the ideals. Not all solutions are tried.
 
     All groups but the last one try the units around their ideal. The last one takes the remainder.
     """
     reach, sums = limits(len(groups))
-    best: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, ())}  # by the pods so far, their cost and the units
+    best: dict[int, tuple[int, _Units]] = {0: (0, ())}  # by the pods so far, their cost and the units
     for step, least, most, parts in groups[:-1]:
         middle = parts // unit
-        reachable: dict[int, tuple[int, tuple[int, ...]]] = {}
+        reachable: dict[int, tuple[int, _Units]] = {}
         window = range(max(least, middle - reach), min(most, middle + reach) + 1)
         prices = [(units * step, abs(units * unit - parts) * step, units) for units in window]
         for pods, (cost, chosen) in best.items():

@@ -17,6 +17,7 @@ from karta_interpreter.base.k8s import (
     MOST_REPLICAS,
     OF_CLASSES,
     Counting,
+    NewObject,
     Object,
     edit,
     type_name,
@@ -152,7 +153,7 @@ class StatusItem(Struct, frozen=True):
         >>> StatusItem("member1", {"active": 1}).to_json()
         {'clusterName': 'member1', 'status': {'active': 1}, 'applied': True}
         """
-        item: dict[str, JSON] = {"clusterName": self.cluster}
+        item: NewObject = {"clusterName": self.cluster}
         if self.status is not None:
             item["status"] = self.status
         fields = {"applied": self.applied, "appliedMessage": self.message, "health": self.health}

@@ -5,6 +5,7 @@ from karta_interpreter.base.k8s import (
     JSON,
     MOST_REPLICAS,
     REQUIREMENTS_READ,
+    NewObject,
     Object,
     PodRequirements,
     Projection,
@@ -38,7 +39,7 @@ def interpret_component(definition: Definition, call: Call, options: Options) ->
     """Return name, replicas and requirements of every pod set, in the order of the definition."""
     components: list[JSON] = []
     for pods in divisible_pod_sets(definition, call.object):
-        component: dict[str, JSON] = {"name": pods.name, "replicas": pods.replicas}
+        component: NewObject = {"name": pods.name, "replicas": pods.replicas}
         requirements = _requirements(definition, pods, options)
         if wire := requirements.to_json(priority_class=options.resource_quota_estimate):
             component["replicaRequirements"] = wire

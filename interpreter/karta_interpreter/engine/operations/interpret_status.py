@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import JSON, Object, Projection, annotation, generation, type_name
+from karta_interpreter.base.k8s import JSON, NewObject, Object, Projection, annotation, generation, type_name
 from karta_interpreter.definitions.karta import Definition
 
 TEMPLATE_GENERATION: Final = "resourcetemplate.karmada.io/generation"
@@ -18,7 +18,7 @@ _DIGITS = re.compile(r"[0-9]{1,19}")
 _SIGNED = re.compile(r"[-+]?[0-9]{1,100}")
 
 
-def interpret_status(definition: Definition, obj: Object) -> dict[str, JSON]:
+def interpret_status(definition: Definition, obj: Object) -> NewObject:
     """Return the object's status, or ``{}`` without one.
 
     A status with ``observedGeneration`` also gets two fields, as in Karmada's native interpreter

@@ -20,7 +20,7 @@ from karta_interpreter.base.errors import (
     QueryAbsentError,
     QueryRaisedError,
 )
-from karta_interpreter.base.k8s import COMPUTE_DOMAIN, JSON, Object, namespace
+from karta_interpreter.base.k8s import COMPUTE_DOMAIN, JSON, NewObject, Object, namespace
 from karta_interpreter.base.karmada import OTHER_HALF, OWN_FUNCTIONS, SLOTS, Operation, Results
 from karta_interpreter.definitions.karta import Definition, ReferenceReader, resolved
 from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem, TargetComponent
@@ -177,7 +177,7 @@ def own_functions(definition: Definition, call: Call, options: Options) -> Own:
 def _ask(definition: Definition, call: Call, options: Options, name: str, *arguments: JSON) -> tuple[JSON, ...]:
     if not definition.has_karta:
         raise LuaRunError(f"karta.{name} has no answer: there is no Karta for {definition.gvk}")
-    operation, fields = OWN_FUNCTIONS[name], dict[str, JSON]()
+    operation, fields = OWN_FUNCTIONS[name], NewObject()
     names = ("object", *filter(None, [SLOTS[operation].more]))
     try:
         for position, (field, value) in enumerate(zip_longest(names, arguments[: len(names)]), start=1):

@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import cached_property
 from itertools import chain, zip_longest
 from operator import itemgetter
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from karta_interpreter.base.errors import (
     InterpretationError,
@@ -18,6 +18,8 @@ from karta_interpreter.definitions.karta import ComponentRules, Definition, PodT
 from karta_interpreter.languages.jq import Query, take_outputs
 
 T = TypeVar("T")
+_Names: TypeAlias = dict[Path, Mapping[str, int]]
+"""The places of elements by their names, for each list."""
 
 _NAME = "name"
 # A list, a component, and the id of the component's instance at an element of the list.
@@ -76,7 +78,7 @@ class Correspondence:
         # The usual case, at half of the cost: the member has nothing to be kept.
         if absent is None and not drops and all(value is None for value in values):
             return
-        ours, names = frozenset(self._read(paths, template)), dict[Path, Mapping[str, int]]()
+        ours, names = frozenset(self._read(paths, template)), _Names()
         # Either both fail or neither does, except for computed values: their places are then unknown.
         for path, value in zip(unless_broken(paths, self._observed) or [], values, strict=False):
             merged = absent if value is None else value
@@ -99,7 +101,7 @@ class Correspondence:
             read(self._desired)  # an error in the template itself is raised
         return outputs or []
 
-    def moved(self, path: Path, template: Object, names: dict[Path, Mapping[str, int]] | None = None) -> Path | None:
+    def moved(self, path: Path, template: Object, names: _Names | None = None) -> Path | None:
         """Return the path with the template's indices, or None for an element that the template lacks.
 
         ``names`` caches the names in the template's lists from one path to the next.
@@ -115,9 +117,7 @@ class Correspondence:
             target = (*target, ours)
         return target
 
-    def _index(
-        self, elements: Path, index: int, template: Object, target: Path, names: dict[Path, Mapping[str, int]]
-    ) -> int | None:
+    def _index(self, elements: Path, index: int, template: Object, target: Path, names: _Names) -> int | None:
         """Return the template's index for the observed object's, or None for an id that the template lacks."""
         ids, ours, taken = self._ids
         # The template's element at this index may have an id. Then it does not correspond to the observed one without

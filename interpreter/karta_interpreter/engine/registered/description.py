@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from karta_interpreter.base.k8s import GVK, JSON, Object
+from karta_interpreter.base.k8s import GVK, NewObject, Object
 from karta_interpreter.definitions.karta import Definition, ExtraDependency, Matcher, in_version
 from karta_interpreter.definitions.karta.model import ComponentDefinition, GangScheduling
 from karta_interpreter.definitions.karta.schema import read_karta
@@ -111,7 +111,7 @@ def _component(component: ComponentDefinition, definition: Definition) -> Object
     if component.spec_definition:
         for path, text in expressions_of(component.spec_definition):
             pods[str(path[-1]).removesuffix("Path")] = _one_line(text)
-    fields: dict[str, JSON] = {
+    fields: NewObject = {
         "name": component.name,
         "kind": component.kind and component.kind.kind,
         "ownerRef": component.owner_ref,

@@ -6,12 +6,12 @@ before webhooks. Of the webhooks, Karmada asks the first one in the order of the
 
 from collections.abc import Iterable
 from itertools import product
-from typing import Any, Final, Self, TypeVar
+from typing import Final, Self, TypeVar
 
 from msgspec import Struct, ValidationError, convert, field
 
 from karta_interpreter.base.errors import ClusterError
-from karta_interpreter.base.k8s import GVK, JSON, Object, edit
+from karta_interpreter.base.k8s import GVK, JSON, NewObject, Object, edit
 from karta_interpreter.base.karmada import OTHER_HALF
 from karta_interpreter.engine.operations import Operation, natively_answered
 from karta_interpreter.languages.lua.customization import KIND, counts_agree, target_of
@@ -105,7 +105,7 @@ def read_webhooks(configuration: Object) -> tuple[RegisteredWebhook, ...]:
     """
     name = str(edit.get(configuration, ("metadata", "name")))
     place = f"ResourceInterpreterWebhookConfiguration {name}: webhooks"
-    entries = _read(configuration.get("webhooks") or (), tuple[dict[str, Any], ...], place)
+    entries = _read(configuration.get("webhooks") or (), tuple[NewObject, ...], place)
     webhooks = list[RegisteredWebhook]()
     for number, entry in enumerate(entries):
         added = {"configuration": name, "agrees": counts_agree(configuration)}

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from karta_interpreter.base.k8s import JSON
+from karta_interpreter.base.k8s import NewObject
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.explain.reading import field_of, pod_queries
 
@@ -46,7 +46,7 @@ class Judgement(NamedTuple):
     field: str = ""
     fix: str = ""
 
-    def to_json(self) -> dict[str, JSON]:
+    def to_json(self) -> NewObject:
         """Return the judgement for machines, without empty fields."""
         return {name: str(value) for name, value in self._asdict().items() if value}
 

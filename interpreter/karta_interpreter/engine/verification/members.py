@@ -33,6 +33,8 @@ class Members(NamedTuple):
     strays: tuple[Object, ...]
 
 
+_Joined: TypeAlias = tuple[set[int], list[Object]]
+"""The numbers of pod sets, and the pods that belong to one of them."""
 _Key: TypeAlias = tuple[str, str | None]
 """The component and the instance of a pod."""
 
@@ -40,7 +42,7 @@ _Key: TypeAlias = tuple[str, str | None]
 def members(definition: Definition, sets: Sequence[PodSet], pods: Sequence[Object]) -> Members:
     """Return the pods by the pod set that they belong to."""
     strays: list[Object] = []
-    joined: list[tuple[set[int], list[Object]]] = [({position}, []) for position in range(len(sets))]
+    joined: list[_Joined] = [({position}, []) for position in range(len(sets))]
     selected: list[tuple[Object, list[ComponentRules], set[_Key]]] = []
     known: set[_Key] = set()
     for pod in pods:
@@ -73,7 +75,7 @@ def members(definition: Definition, sets: Sequence[PodSet], pods: Sequence[Objec
     return Members(groups, tuple(strays))
 
 
-def _join(groups: list[tuple[set[int], list[Object]]], numbers: Iterable[int], pod: Object) -> None:
+def _join(groups: list[_Joined], numbers: Iterable[int], pod: Object) -> None:
     """Add a pod to the groups of some pod sets, which become one: the largest takes in the others."""
     touched = {id(groups[number][0]): groups[number] for number in numbers}.values()
     largest = max(touched, key=lambda group: len(group[1]))

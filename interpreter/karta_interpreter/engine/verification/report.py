@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import GVK, JSON, Object, full_name
+from karta_interpreter.base.k8s import GVK, NewObject, Object, full_name
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.verification.aggregation import judge_crd
 from karta_interpreter.engine.verification.evidence import Evidence
@@ -24,7 +24,7 @@ class Result(NamedTuple):
     name: str
     judgement: Judgement
 
-    def to_json(self) -> dict[str, JSON]:
+    def to_json(self) -> NewObject:
         """Return the result for machines."""
         return {**self.gvk.type_meta, "object": self.name, **self.judgement.to_json()}
 
@@ -48,7 +48,7 @@ class Cause(NamedTuple):
         more = f" and {len(self.names) - _NAMED} more" if len(self.names) > _NAMED else ""
         return f"{len(self.names)} of {count(self.of, self.gvk.kind)} ({', '.join(self.names[:_NAMED])}{more})"
 
-    def to_json(self) -> dict[str, JSON]:
+    def to_json(self) -> NewObject:
         """Return the cause for machines."""
         shared = {name: value for name, value in self.judgement.to_json().items() if name not in ("verdict", "detail")}
         return {**self.gvk.type_meta, **shared, "objects": list(self.names), "of": self.of}
@@ -90,7 +90,7 @@ class Report(Struct, frozen=True):
         causes = sorted(names_by_cause.items(), key=lambda cause: -len(cause[1]))
         return tuple(Cause(judgement, gvk, tuple(names), numbers[gvk]) for (gvk, judgement), names in causes)
 
-    def to_json(self) -> dict[str, JSON]:
+    def to_json(self) -> NewObject:
         """Return the whole report for machines."""
         totals = self.totals
         kinds = [

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from karta_interpreter.base.k8s import JSON, Object, Path, get
+from karta_interpreter.base.k8s import JSON, NewObject, Object, Path, get
 from karta_interpreter.definitions.karta import ComponentRules, Fragments, PodSpec, PodTemplate
 from karta_interpreter.engine.evaluation import (
     OBJECT_TYPES,
@@ -134,7 +134,7 @@ def extract_pieces(component: ComponentRules, obj: Object, ids: Ids) -> list[Fra
     columns = {field: extract_pods(field, component, obj, ids) for field in component.pod_queries}
     specs: list[FragmentedPodSpec] = []
     for position in range(len(ids)):
-        pieces: dict[str, JSON] = {}
+        pieces: NewObject = {}
         for field, piece in PIECES.items():
             found = pieces_place(field, component)
             if found is not None:

@@ -11,7 +11,17 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from karta_interpreter.base.errors import WorkloadError
-from karta_interpreter.base.k8s import GVK, JSON, Counting, Object, PodRequirements, get, objects_in, pod_requirements
+from karta_interpreter.base.k8s import (
+    GVK,
+    JSON,
+    Counting,
+    NewObject,
+    Object,
+    PodRequirements,
+    get,
+    objects_in,
+    pod_requirements,
+)
 from karta_interpreter.engine.evaluation import StatusMatch, attributing, pod_name, pod_sets
 from karta_interpreter.engine.evaluation.pod_states import (
     is_active,
@@ -25,8 +35,6 @@ from karta_interpreter.engine.workload.document import checked_pods, reading
 from karta_interpreter.engine.workload.extraction import PIECES, Instance
 from karta_interpreter.engine.workload.gang import GroupRule, PodGroup, SubGroup, group_rules
 from karta_interpreter.engine.workload.workload import Component, Workload
-
-Wire = dict[str, JSON]
 
 _Key = tuple[str, str]  # a component and one of its instances
 
@@ -57,7 +65,7 @@ class PodNode(NamedTuple):
             return 3
         return 2 if self.is_ready else 1
 
-    def to_json(self) -> Wire:
+    def to_json(self) -> NewObject:
         """Return its name, node and state.
 
         >>> PodNode({"metadata": {"name": "web-0"}, "status": {"phase": "Pending"}}).to_json()
@@ -92,12 +100,12 @@ class InstanceNode:
     """Whether ``pods`` are all of its pods."""
 
     @property
-    def requests(self) -> Wire:
+    def requests(self) -> NewObject:
         """The resources that each pod requests."""
         return _amounts(self.requirements, 1)
 
     @property
-    def total_requests(self) -> Wire:
+    def total_requests(self) -> NewObject:
         """The resources that all its pods request together."""
         return _amounts(self.requirements, self.instance.replicas)
 
@@ -106,7 +114,7 @@ class InstanceNode:
         """How many pods it should have, has, and has ready. Pods that have ended or are being deleted do not count."""
         return _counted(self.instance.replicas, self.pods)
 
-    def to_json(self, *, extracted: bool = True) -> Wire:
+    def to_json(self, *, extracted: bool = True) -> NewObject:
         """Return its key (unless it is the only instance), its counts, and what its pods need, if it has some.
 
         With ``extracted`` also everything that the definition extracts.
@@ -129,7 +137,7 @@ class InstanceNode:
             **(self._known_pods() if self.has_known_pods else {}),
         )
 
-    def _known_pods(self) -> Wire:
+    def _known_pods(self) -> NewObject:
         return {
             "currentReplicas": self.counts.current,
             "readyReplicas": self.counts.ready,
@@ -157,7 +165,7 @@ class ComponentNode:
     children: "tuple[ComponentNode, ...]" = ()
     selector: Object | None = None
 
-    def to_json(self, *, extracted: bool = True) -> Wire:
+    def to_json(self, *, extracted: bool = True) -> NewObject:
         """Return its kind (unless it is a logical component), its instances and its children."""
         return _known(
             name=self.name,
@@ -180,7 +188,7 @@ class GroupNode(NamedTuple):
         """The number of its pods that run."""
         return 0 if self.group is None else count_running(self.group.pods)
 
-    def to_json(self) -> Wire:
+    def to_json(self) -> NewObject:
         """Return its name and members, and with known pods its keys, its minimum, how many run, and its subgroups."""
         group = self.group
         known = {} if group is None else _of_group(group)
@@ -203,7 +211,7 @@ def count_running(pods: Iterable[Object]) -> int:
     return sum(get(pod, ("status", "phase")) == "Running" for pod in pods)
 
 
-def _of_group(group: PodGroup | SubGroup) -> Wire:
+def _of_group(group: PodGroup | SubGroup) -> NewObject:
     topology = group.topology
     running = count_running(group.pods)
     return _known(
@@ -215,7 +223,7 @@ def _of_group(group: PodGroup | SubGroup) -> Wire:
     )
 
 
-def _of_sub_group(part: SubGroup) -> Wire:
+def _of_sub_group(part: SubGroup) -> NewObject:
     return {"component": part.component, **_of_group(part)}
 
 
@@ -292,7 +300,7 @@ class WorkloadTree:
         return _counted(self.replicas, pods)
 
     @property
-    def total_requests(self) -> Wire:
+    def total_requests(self) -> NewObject:
         """The resources that all pods of the workload request together."""
         totals = dict[str, int]()
         for instance in self._instances_with_pods():
@@ -314,7 +322,7 @@ class WorkloadTree:
             yield node
             pending += reversed(node.children)
 
-    def to_json(self) -> dict[str, JSON]:
+    def to_json(self) -> NewObject:
         """Return the tree as JSON values named as in Karta's own tools. ``phases`` are all matching statuses."""
         obj = self.workload.object
         return _known(
@@ -361,7 +369,7 @@ def reason_without_group(workload: Workload, pod: Object) -> str:
     return ""
 
 
-def _known(**fields: JSON) -> Wire:
+def _known(**fields: JSON) -> NewObject:
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -370,7 +378,7 @@ def _counted(desired: int, pods: Iterable[PodNode]) -> PodCounts:
     return PodCounts(desired, len(active), sum(pod.is_ready for pod in active))
 
 
-def _amounts(requirements: PodRequirements | None, pods: int) -> Wire:
+def _amounts(requirements: PodRequirements | None, pods: int) -> NewObject:
     """Return the resources that a number of pods request."""
     if requirements is None:
         return {}

@@ -6,12 +6,22 @@ Fields that a new value cannot express stay: a new value can express the fields 
 
 from collections.abc import Mapping
 from functools import cache, partial
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from karta_interpreter.base.errors import InterpreterError, PathNotWritableError, WorkloadError
-from karta_interpreter.base.k8s import JSON, Counting, Object, Path, field_path, get, pod_requirements, type_name
+from karta_interpreter.base.k8s import (
+    JSON,
+    Counting,
+    NewObject,
+    Object,
+    Path,
+    field_path,
+    get,
+    pod_requirements,
+    type_name,
+)
 from karta_interpreter.definitions.karta import ComponentRules
 from karta_interpreter.engine.evaluation import JSON_TYPES, OBJECT_TYPES, PIECE_TYPES, instance_ids
 from karta_interpreter.engine.workload.document import check_json
@@ -27,6 +37,9 @@ from karta_interpreter.engine.workload.writing import WritePlan, check_pods_exis
 from karta_interpreter.languages.jq import equal
 from karta_interpreter.languages.lua.empty_tables import without_nulls
 from karta_interpreter.languages.lua.gotypes.structs import declarations, decode
+
+ByInstance: TypeAlias = Mapping[str, Object | None]
+"""Objects by the id of an instance."""
 
 
 class _Target(Struct, frozen=True):
@@ -89,7 +102,7 @@ class _Target(Struct, frozen=True):
         try:
             check_json(new)
             # Karta's own library takes the types of Kubernetes, which hold no other quantities and lists.
-            specs: dict[str, JSON] = {
+            specs: NewObject = {
                 "PodTemplateSpec": get(new, ("spec",)),
                 "PodSpec": new,
                 "[]Container": {"containers": new},
@@ -107,7 +120,7 @@ class _Target(Struct, frozen=True):
         return f"{self.component}, {self.field}"
 
 
-def update_field(field: str, component: ComponentRules, obj: Object, values: Mapping[str, Object | None]) -> Object:
+def update_field(field: str, component: ComponentRules, obj: Object, values: ByInstance) -> Object:
     """Return the object with new values at the outputs of one field's expression.
 
     Where there are no pods, None may be given back as it was read. Elsewhere it raises WorkloadError.
@@ -186,8 +199,8 @@ def fields_of(go_type: str) -> Mapping[str, str]:
     return declared | dict.fromkeys(_NEWER.get(go_type, ()), "")
 
 
-def _merged_fields(old: Mapping[str, JSON], new: Mapping[str, JSON], fields: Mapping[str, str]) -> dict[str, JSON]:
-    merged: dict[str, JSON] = {}
+def _merged_fields(old: Mapping[str, JSON], new: Mapping[str, JSON], fields: Mapping[str, str]) -> NewObject:
+    merged: NewObject = {}
     by_letters = {field.lower(): field for field in fields}
     for field in {**old, **new}:
         known = by_letters.get(field.replace("_", "").lower(), field)  # in Python's spelling

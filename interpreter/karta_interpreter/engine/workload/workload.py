@@ -42,6 +42,7 @@ from karta_interpreter.engine.workload.document import (
     reading,
 )
 from karta_interpreter.engine.workload.karta import Karta, known
+from karta_interpreter.engine.workload.updates import ByInstance
 from karta_interpreter.engine.workload.writing import apply_actions, scale_to
 
 if TYPE_CHECKING:
@@ -130,17 +131,17 @@ class Component:
         return self._by_id(extraction.extract_scales, extraction.has_scale(self.definition))
 
     @property
-    def pod_templates(self) -> Mapping[str, Object | None]:
+    def pod_templates(self) -> ByInstance:
         """The pod template of each instance by id, empty without `podTemplateSpecPath`."""
         return self._pods("podTemplateSpecPath")
 
     @property
-    def pod_specs(self) -> Mapping[str, Object | None]:
+    def pod_specs(self) -> ByInstance:
         """The pod spec of each instance by id, empty without `podSpecPath`."""
         return self._pods("podSpecPath")
 
     @property
-    def pod_metadata(self) -> Mapping[str, Object | None]:
+    def pod_metadata(self) -> ByInstance:
         """The metadata of each instance's pods by id, empty without `metadataPath`."""
         return self._pods("metadataPath")
 
@@ -149,15 +150,15 @@ class Component:
         """The pieces of each instance's pods by id, in whichever form the definition describes them."""
         return self._by_id(extraction.extract_pieces, self.has_pods)
 
-    def update_pod_templates(self, templates: Mapping[str, Object | None]) -> "Workload":
+    def update_pod_templates(self, templates: ByInstance) -> "Workload":
         """Return the workload with new pod templates. docs/library.md says what a new value replaces."""
         return self._updated(partial(updates.update_field, "podTemplateSpecPath"), templates)
 
-    def update_pod_specs(self, specs: Mapping[str, Object | None]) -> "Workload":
+    def update_pod_specs(self, specs: ByInstance) -> "Workload":
         """Return the workload with new pod specs."""
         return self._updated(partial(updates.update_field, "podSpecPath"), specs)
 
-    def update_pod_metadata(self, metadata: Mapping[str, Object | None]) -> "Workload":
+    def update_pod_metadata(self, metadata: ByInstance) -> "Workload":
         """Return the workload with new metadata of pods."""
         return self._updated(partial(updates.update_field, "metadataPath"), metadata)
 

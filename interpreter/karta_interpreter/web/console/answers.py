@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError, WorkloadError
 from karta_interpreter.base.findings import Finding, listed, with_article
-from karta_interpreter.base.k8s import GVK, JSON, Counting, Object, Path, edit, patch
+from karta_interpreter.base.k8s import GVK, JSON, Counting, NewObject, Object, Path, edit, patch
 from karta_interpreter.base.k8s.manifest import PlacedValue
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.base.positions import SourcePosition
@@ -112,7 +112,7 @@ class _Inputs(Struct, frozen=True):
         return Call.of(operation, obj.value, observed.value, replicas or 0, items)
 
 
-def answer(question: PageQuestion) -> dict[str, JSON]:
+def answer(question: PageQuestion) -> NewObject:
     """Return the document that the page shows: findings, problems of texts, the answers and the tree.
 
     Never raises for user input. ``answers`` is empty if no definition fits the object.
@@ -128,7 +128,7 @@ def answer(question: PageQuestion) -> dict[str, JSON]:
             gvks.append(loaded.gvk)
     findings += combine([SourceDefinitions(tuple(usable))]).findings
     findings += contradicted(question.karta, question.crd if inputs.crds else "")
-    page: dict[str, JSON] = {
+    page: NewObject = {
         "problems": inputs.problems,
         "answers": [],
         "findings": [finding.to_json() for finding in findings],
@@ -189,7 +189,7 @@ def kartas_of(text: str) -> tuple[tuple[Loaded, SourcePosition | None], ...]:
 
 def _inputs_of(question: PageQuestion) -> _Inputs:
     kinds = [loaded.gvk for loaded, _ in kartas_of(question.karta) if loaded.gvk]
-    problems: dict[str, JSON] = {}
+    problems: NewObject = {}
 
     def read(name: str, reader: Callable[[str], _Read], nothing: _Read) -> _Read:
         try:
@@ -253,7 +253,7 @@ class _Answers:
             with suppress(InterpretationError):
                 self._replicas = int(interpret(definition, call, self._options, reader=self._known)["replica"]) + 1
 
-    def document(self, case: Operation | None) -> dict[str, JSON]:
+    def document(self, case: Operation | None) -> NewObject:
         """Return the answers to all operations, the tree, and the answer to one operation as a case of a suite."""
         is_answered = case in ORDER and not self._lacks(case)
         return {
@@ -336,7 +336,7 @@ class _Answers:
 
 def _without_change(explanation: Explanation, operation: Operation) -> Object:
     """Return the explanation without the changed object. The page shows the object's patch instead."""
-    document: dict[str, JSON] = {
+    document: NewObject = {
         "operation": str(operation),
         "layers": [layer.to_json() for layer in explanation.layers],
     }

@@ -3,13 +3,13 @@
 import hashlib
 import hmac
 import time
-from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from karta_interpreter.base.errors import ClusterError, ServeError
 from karta_interpreter.base.k8s import JSON, Object, edit, request_path
+from karta_interpreter.base.rate_limit import Clock
 from karta_interpreter.definitions.karta import VERSION, api_group
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.web.types_api.models import ApiError, unavailable
@@ -116,7 +116,7 @@ class ClusterAccess:
     again for ten seconds.
     """
 
-    def __init__(self, api: ApiServer, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, api: ApiServer, clock: Clock = time.monotonic) -> None:
         self._api = api
         self._clock = clock
         # For each question: the time until which its answer is used, and the answer.

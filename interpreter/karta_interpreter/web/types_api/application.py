@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from karta_interpreter.base.errors import RequestError
 from karta_interpreter.base.findings import closest, did_you_mean
-from karta_interpreter.base.rate_limit import RateLimit
+from karta_interpreter.base.rate_limit import Clock, RateLimit
 from karta_interpreter.web.console.guard import OF_SERVE
 from karta_interpreter.web.types_api.access import Access, bearer_token
 from karta_interpreter.web.types_api.models import CONTENT_TYPE, UNKNOWN, ApiError, ProblemError
@@ -52,7 +52,7 @@ _AT_ONCE: Final = 2  # requests of one user; the user's other requests wait, so 
 class ClientLimits:
     """Limits how often each address may ask. The allowance of a minute comes back within a minute."""
 
-    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, per_minute: int, clock: Clock = time.monotonic) -> None:
         self._per_minute = per_minute
         self._clock = clock
         self._clients: dict[str, RateLimit] = {}

@@ -5,11 +5,12 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from math import inf
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
-from karta_interpreter.base.k8s import field_path
+from karta_interpreter.base.k8s import NewObject, field_path
+from karta_interpreter.base.rate_limit import Clock
 from karta_interpreter.definitions.karta import Definition, LargeLookUpError, ReferenceReader, resolved
 from karta_interpreter.engine.evaluation import absences, unknown_devices, unknown_requests
 from karta_interpreter.engine.operations import (
@@ -40,7 +41,7 @@ class CallLog:
     A line has the number of calls that were left out since the previous line. ``clock`` returns seconds.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
         self._lines = dict[tuple[str, str, int], tuple[float, int]]()
         """When a line was written, and how many calls were left out since."""
@@ -52,7 +53,7 @@ class CallLog:
         if left_out is None and not log.logger.isEnabledFor(logging.DEBUG):
             return
         request = call.request
-        fields: dict[str, Any] = {
+        fields: NewObject = {
             "uid": request.uid,
             "operation": request.operation_name,
             "kind": str(request.gvk),
@@ -137,5 +138,5 @@ class AnswerGaps:
             if (name, subject) in self._logged or len(self._logged) >= _MOST_SUBJECTS:
                 continue
             self._logged.add((name, subject))
-            fields: dict[str, Any] = {field: subject}
+            fields: NewObject = {field: subject}
             log.warning(message, definition=name, kind=kind, **fields)

@@ -2,7 +2,7 @@
 
 import time
 from asyncio import Future, get_running_loop, shield, timeout
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -11,10 +11,12 @@ from typing import Any, Final, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, RequestError
 from karta_interpreter.base.k8s import GVK
+from karta_interpreter.base.rate_limit import Clock
 from karta_interpreter.base.sandbox import close_pools
 from karta_interpreter.definitions.karta import LargeLookUpError
 from karta_interpreter.definitions.sources import Snapshot, Store
 from karta_interpreter.engine.operations import Options, own_answer
+from karta_interpreter.webhook.admission import KindNames
 from karta_interpreter.webhook.answering.child_lane import ChildLane
 from karta_interpreter.webhook.answering.child_program import TOO_DEEP
 from karta_interpreter.webhook.answering.lanes import (
@@ -74,7 +76,7 @@ class Calls:
         *,
         decoder: type[FastDecoder] = FastDecoder,
         rehearses: bool = True,
-        clock: Callable[[], float] = time.perf_counter,
+        clock: Clock = time.perf_counter,
     ) -> None:
         self.load = load or Load()
         self.interruption = Interruption()
@@ -186,7 +188,7 @@ class Calls:
                 if not new.definition.needs_child:
                     new.definition.prepare_like(asked.definition)
 
-    async def review(self, body: bytes, seconds: float, existing_kinds: Mapping[GVK, str]) -> bytes:
+    async def review(self, body: bytes, seconds: float, existing_kinds: KindNames) -> bytes:
         """Return the answer to a review of a Karta, see `ChildLane.review`."""
         with self.load.work():
             return await self._children.review(body, seconds, existing_kinds)

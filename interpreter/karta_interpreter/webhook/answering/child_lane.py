@@ -9,9 +9,9 @@ process.
 
 import json
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, Final
+from typing import Final
 
 import orjson
 from msgspec import structs
@@ -25,7 +25,7 @@ from karta_interpreter.base.errors import (
     SandboxError,
     StopCause,
 )
-from karta_interpreter.base.k8s import GVK
+from karta_interpreter.base.k8s import GVK, NewObject
 from karta_interpreter.base.sandbox import Pool, Process, Program
 from karta_interpreter.base.sandbox.awaiting import AsyncPool, Exchange
 from karta_interpreter.definitions.karta import (
@@ -82,14 +82,14 @@ class ChildLane:
         """Have a process read the body of a call. Raises RequestError if it finds no uid in the time and the memory."""
         try:
             async with self._process(self._bodies, "calls", child.CALL, body, seconds) as (process, about):
-                fields: dict[str, Any] = orjson.loads(about)
+                fields: NewObject = orjson.loads(about)
                 gvk, problem = fields.pop("gvk"), fields.pop("problem")
                 failure = problem and InterpretationError(**problem)
                 yield ReadBody(self, process, Request(**fields, gvk=gvk and GVK(*gvk), problem=failure))
         except SandboxError as error:
             raise _unanswered(body, error) from error
 
-    async def review(self, body: bytes, seconds: float, taken: Mapping[GVK, str]) -> bytes:
+    async def review(self, body: bytes, seconds: float, taken: admission.KindNames) -> bytes:
         """Return the answer to a review within that many seconds. ``taken`` are the kinds that Kartas define.
 
         A Karta that takes too much time or memory is denied. Raises RequestError if the body is not a review or no

@@ -10,13 +10,13 @@ import gc
 import json
 import time
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import orjson
 from msgspec import structs
 
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError, RequestError
-from karta_interpreter.base.k8s import GVK, JSON, Object
+from karta_interpreter.base.k8s import GVK, JSON, NewObject, Object
 from karta_interpreter.base.sandbox import deadline
 from karta_interpreter.base.sandbox.child import Answer, Channel
 from karta_interpreter.definitions.karta import ReferenceReader
@@ -83,7 +83,7 @@ def _exchange(channel: Channel, letter: bytes, body: bytes) -> None:
         channel.end_above(_MOST_FREED)
 
 
-def _encoded(channel: Channel, message: Request | admission.Review, needed: dict[str, Any]) -> tuple[bytes, bytes]:
+def _encoded(channel: Channel, message: Request | admission.Review, needed: NewObject) -> tuple[bytes, bytes]:
     try:
         if isinstance(message, Request):
             if message.call is None:
@@ -132,7 +132,7 @@ class _ServerReader(ReferenceReader):
         return objects
 
 
-def _about(message: Request | admission.Review) -> dict[str, Any]:
+def _about(message: Request | admission.Review) -> NewObject:
     if not isinstance(message, Request):
         try:
             return structs.asdict(admission.subject(message))

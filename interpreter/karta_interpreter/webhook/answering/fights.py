@@ -17,6 +17,7 @@ from prometheus_client.registry import Collector
 
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import JSON, NOTHING, annotation, patched
+from karta_interpreter.base.rate_limit import Clock
 from karta_interpreter.engine.fights.rounds import Comparison, FieldDifference, advanced, compared, retain_line
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.answering.lanes import OBSERVED_KEY, is_large_body
@@ -78,9 +79,9 @@ class Fights(Collector):
 
     def __init__(
         self,
-        clock: Callable[[], float] = time.monotonic,
-        now: Callable[[], float] = time.time,
-        spent: Callable[[], float] = time.thread_time,
+        clock: Clock = time.monotonic,
+        now: Clock = time.time,
+        spent: Clock = time.thread_time,
     ) -> None:
         self._clock, self._now, self._spent = clock, now, spent
         self.limited: Callable[[], AbstractContextManager[None]] = nullcontext

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
+from typing import TypeAlias
 
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -34,6 +35,9 @@ from karta_interpreter.webhook.http.certificate import (
 )
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.settings import option
+
+_Data: TypeAlias = Mapping[str, bytes]
+"""The content of a Secret."""
 
 _CHAIN, _KEY, _BUNDLE = "tls.crt", "tls.key", "ca.crt"
 _ROLES = ("authority", "successor")
@@ -87,7 +91,7 @@ class Keyring(Struct, frozen=True):
         return content
 
 
-def read_keyring(data: Mapping[str, bytes], now: datetime) -> tuple[Keyring, tuple[str, ...]]:
+def read_keyring(data: _Data, now: datetime) -> tuple[Keyring, tuple[str, ...]]:
     """Return the usable content of a Secret, and the problems of the rest."""
     problems: list[str] = []
     authorities = tuple(_authorities(data, problems))
@@ -119,7 +123,7 @@ def signer_of(keyring: Keyring) -> x509.Certificate | None:
     return None
 
 
-def _authorities(data: Mapping[str, bytes], problems: list[str]) -> Iterator[Authority]:
+def _authorities(data: _Data, problems: list[str]) -> Iterator[Authority]:
     for role in _ROLES:
         files = {"chain": f"{role}.crt", "key": f"{role}.key"}
         # The first CA has to be there. A successor is there only for some time.
@@ -274,7 +278,7 @@ class SecretCertificates(CertificateSource):
         """Close the connection."""
         await self._api.__aexit__(None, None, None)
 
-    def _take(self, data: Mapping[str, bytes]) -> None:
+    def _take(self, data: _Data) -> None:
         """Load the stored keyring. A broken keyring is loaded only if no other is known."""
         if not KEYS & data.keys():
             return
@@ -305,7 +309,7 @@ class SecretCertificates(CertificateSource):
                 content[key] = b""
         return content
 
-    async def _renew(self, present: Object | None, stored: Mapping[str, bytes]) -> None:
+    async def _renew(self, present: Object | None, stored: _Data) -> None:
         keyring = self._rotation.turn(self._keyring, self._clock())
         # Keys of others in the Secret stay.
         content = {key: value for key, value in stored.items() if key not in KEYS} | keyring.data()
@@ -319,7 +323,7 @@ class SecretCertificates(CertificateSource):
         self._keyring = keyring
         self._current = keyring.served or self._current
 
-    async def _write(self, present: Object | None, data: Mapping[str, bytes]) -> None:
+    async def _write(self, present: Object | None, data: _Data) -> None:
         encoded: Object = {key: base64.b64encode(value).decode() for key, value in data.items()}
         if present:
             await self._api.replace(self._path, {**present, "data": encoded})

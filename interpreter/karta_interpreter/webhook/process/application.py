@@ -1,7 +1,7 @@
 """The endpoints: paths and methods, the bodies that are read, and the form of an HTTP error."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 from urllib.parse import parse_qs
@@ -11,7 +11,8 @@ from aiohttp.web_response import Response
 from multidict import CIMultiDict
 
 from karta_interpreter.base.errors import RequestError
-from karta_interpreter.base.k8s import GVK, parse_duration
+from karta_interpreter.base.k8s import parse_duration
+from karta_interpreter.webhook.admission import KindNames
 from karta_interpreter.webhook.answering.calls import Calls
 from karta_interpreter.webhook.http.bodies import read_body
 from karta_interpreter.webhook.http.connection import Soon
@@ -50,7 +51,7 @@ class Application:
         readiness: Readiness,
         metrics: exposition.Metrics,
         settings: Settings,
-        existing_kinds: Callable[[], Mapping[GVK, str]] = dict,
+        existing_kinds: Callable[[], KindNames] = dict,
     ) -> None:
         self._readiness = readiness
         self._calls = calls

@@ -2,18 +2,17 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from karta_interpreter.base.errors import ServeError, SettingsError
-from karta_interpreter.base.k8s import GVK
 from karta_interpreter.definitions.sources import Budget, Store
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.cluster import Cluster
 from karta_interpreter.definitions.sources.token_life import TokenWatch
+from karta_interpreter.webhook.admission import KindNames
 from karta_interpreter.webhook.http.tls import Tls
 from karta_interpreter.webhook.log import log
 from karta_interpreter.webhook.registration.choice import Choice
@@ -102,7 +101,7 @@ class ControlPlane:
         return self._address.server_name if self._address else None
 
     @property
-    def kinds(self) -> Mapping[GVK, str]:
+    def kinds(self) -> KindNames:
         """Return the kinds of the cluster's Kartas, with their names: no other Karta may define these kinds again."""
         entries = self.cluster.layer.entries if self.cluster else ()
         # Reversed: of two Kartas for one kind, the older one is in use, which comes first.

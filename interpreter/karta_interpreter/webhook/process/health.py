@@ -11,6 +11,7 @@ from math import inf
 from typing import Final
 
 from karta_interpreter.base.findings import escaped, in_one_line
+from karta_interpreter.base.rate_limit import Clock
 from karta_interpreter.definitions.sources import Store
 from karta_interpreter.webhook.wire import encode_status
 
@@ -37,7 +38,7 @@ class Readiness:
         store: Store,
         not_after: Callable[[], float | None] = lambda: inf,
         settled: Callable[[], bool] = lambda: True,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock = time.monotonic,
     ) -> None:
         self._store = store
         self._not_after = not_after

@@ -22,6 +22,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricF
 from prometheus_client.registry import Collector
 
 from karta_interpreter.base.k8s import GVK
+from karta_interpreter.base.rate_limit import Clock
 from karta_interpreter.definitions.sources import Budget, Snapshot
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.webhook.answering.fights import Fights
@@ -71,7 +72,7 @@ class Metrics:
     a client sends counts as ``unknown``. ``clock`` returns seconds.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
         self._page, self._stale_at = b"", -inf
         self._registry = CollectorRegistry()

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict
 from functools import partial
@@ -16,6 +16,7 @@ from karta_interpreter.base.findings import in_one_line
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.sandbox.container import container_memory
 from karta_interpreter.definitions.sources import Budget, Quarantined, Selection, Snapshot, Store, keep_running
+from karta_interpreter.definitions.sources.background import AsyncAction
 from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.answering.call_log import LOOK_PAUSE, AnswerGaps, CallLog
 from karta_interpreter.webhook.answering.calls import Calls
@@ -193,7 +194,7 @@ class Server:
         await asyncio.sleep(self._settings.grace_period)
         await self._listener.drain(self._settings.drain_timeout)
 
-    def _background(self, what: str, work: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+    def _background(self, what: str, work: AsyncAction) -> asyncio.Task[None]:
         """Do endless work, and go on after an error: no call, file or answer of another server ends it."""
         task = asyncio.create_task(keep_running(what, work, _RETRY_SECONDS))
         self._tasks.append(task)

@@ -4,7 +4,7 @@ import asyncio
 import base64
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
@@ -17,6 +17,7 @@ from karta_interpreter.base.karmada import GROUP, OTHER_HALF, VERSION
 from karta_interpreter.base.rate_limit import RateLimit
 from karta_interpreter.definitions.sources import Snapshot, Store, keep_running
 from karta_interpreter.definitions.sources.api_server import CRDS, ApiServer, existing
+from karta_interpreter.definitions.sources.background import AsyncAction
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.engine.registered.operations import served_kinds
 from karta_interpreter.engine.registered.pairs import Agreement, Others
@@ -80,7 +81,7 @@ class Registrar:
         name: str = NAME,
         *,
         configuration: Callable[..., Object] = webhook_configuration,
-        refresh: Callable[[], Awaitable[None]],
+        refresh: AsyncAction,
         version: str = __version__,
     ) -> None:
         self._api = api
@@ -122,7 +123,7 @@ class Registrar:
         self._started = asyncio.get_running_loop().time()
         unsubscribe = self._store.subscribe(lambda _: self.wake())
         try:
-            works: list[Callable[[], Awaitable[None]]] = [
+            works: list[AsyncAction] = [
                 partial(self._crds.follow, self.wake),
                 partial(self._present.follow, self.wake),
                 partial(self._counts.customizations.follow, self.wake),

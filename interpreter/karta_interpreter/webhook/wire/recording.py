@@ -18,7 +18,7 @@ from msgspec import structs
 
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import InterpretationError, RecordingError
-from karta_interpreter.base.k8s import patched
+from karta_interpreter.base.k8s import NewObject, patched
 from karta_interpreter.base.k8s.shape import Shape, check_shape
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Options, Results, by_operation
 
@@ -35,8 +35,8 @@ _MOST_UNREADABLE: Final = 100
 class RecordedCall(NamedTuple):
     """A request and its answer, as JSON values. ``options`` are the options of the server that answered."""
 
-    request: dict[str, Any]
-    answer: dict[str, Any]
+    request: NewObject
+    answer: NewObject
     options: Options
 
 

@@ -11,12 +11,12 @@ Work and compares them with the API server's bytes. With another order each refl
 import base64
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Final, TypeAlias
+from typing import Final
 
 import orjson
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, NOTHING, Object, diff, type_name
+from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, NOTHING, NewObject, Object, diff, type_name
 from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation, Options, Results, by_operation
 from karta_interpreter.webhook.wire.request import KIND, Request
@@ -35,8 +35,6 @@ _MAX_NAME_LENGTH = 32
 _MAX_MESSAGE_LENGTH = 4096
 # Karmada stores the requirements of replicas in a ResourceBinding, and etcd takes 1.5 MiB.
 _MAX_SHARED_LENGTH = 2**20
-
-_Fields: TypeAlias = dict[str, JSON]
 
 
 def encode_results(request: Request, results: Results, options: Options = DEFAULT_OPTIONS) -> bytes:
@@ -79,15 +77,15 @@ def _json(value: JSON, what: str) -> bytes:
         raise InterpretationError(f"the {what} cannot be written as JSON: {error}") from error
 
 
-def _replica(_: Call, results: Results) -> _Fields:
-    fields: _Fields = {"replicas": _count(results["replica"], "replicas")}
+def _replica(_: Call, results: Results) -> NewObject:
+    fields: NewObject = {"replicas": _count(results["replica"], "replicas")}
     if (requirements := results["requires"]) is not None:
         _check_length(_shared(requirements))
         fields["replicaRequirements"] = requirements
     return fields
 
 
-def _components(_: Call, results: Results) -> _Fields:
+def _components(_: Call, results: Results) -> NewObject:
     components = results["components"]
     if components is None:
         return {}
@@ -103,7 +101,7 @@ def _components(_: Call, results: Results) -> _Fields:
     return {"components": components}
 
 
-def _aggregated(call: Call, results: Results) -> _Fields:
+def _aggregated(call: Call, results: Results) -> NewObject:
     """Return a patch of the status alone: Karmada writes it through the subresource, which takes nothing else."""
     before, after = (obj.get("status", NOTHING) for obj in (call.object, results["aggregatedStatus"]))
     if after is before:
@@ -120,7 +118,7 @@ def _of_type(expected: type, value: JSON, rule: str) -> JSON:
     return value
 
 
-def _dependencies(_: Call, results: Results) -> _Fields:
+def _dependencies(_: Call, results: Results) -> NewObject:
     dependencies = results["dependencies"]
     _check_length([dependency.get("name") for dependency in dependencies])
     for dependency in dependencies:
@@ -132,7 +130,7 @@ def _dependencies(_: Call, results: Results) -> _Fields:
     return {"dependencies": dependencies}
 
 
-_FIELDS: Final[Mapping[str, Callable[[Call, Results], _Fields]]] = by_operation(
+_FIELDS: Final[Mapping[str, Callable[[Call, Results], NewObject]]] = by_operation(
     interpret_replica=_replica,
     interpret_component=_components,
     revise_replica=lambda call, results: _patch(diff(call.object, results["revised"])),
@@ -148,7 +146,7 @@ _FIELDS: Final[Mapping[str, Callable[[Call, Results], _Fields]]] = by_operation(
 )
 
 
-def _patch(steps: list[dict[str, JSON]]) -> _Fields:
+def _patch(steps: list[NewObject]) -> NewObject:
     text = base64.b64encode(_json(steps, "patch")).decode("ascii")
     return {"patch": text, "patchType": "JSONPatch"} if steps else {}
 

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from karta_interpreter.base.findings import count
-from karta_interpreter.base.k8s import JSON, Object, Path
+from karta_interpreter.base.k8s import NewObject, Object, Path
 from karta_interpreter.definitions.karta import PREFIX, ROOT, STRUCTURE, annotation_path, karta_type
 from karta_interpreter.definitions.openapi.draft.pod_fields import (
     Form,
@@ -69,7 +69,7 @@ def draft(kind: CustomKind, components: Components | None = None) -> Draft:
     pods = list(parts.values())
     on_root = len(pods) == 1 and not pods[0].place.has_instances
     root, notes = _root(kind, pods[0] if on_root else None)
-    structure: dict[str, JSON] = {"rootComponent": root}
+    structure: NewObject = {"rootComponent": root}
     if parts and not on_root:
         children, child_notes = _children(kind, parts)
         structure["childComponents"] = children
@@ -78,10 +78,8 @@ def draft(kind: CustomKind, components: Components | None = None) -> Draft:
         notes.append((ROOT, "CHECK: no pods were found. Say by a specDefinition where they are."))
         if kind.scale_path:
             structure["rootComponent"] = {**root, "scaleDefinition": {"replicasPath": kind.scale_path}}
-    metadata: dict[str, JSON] = {
-        "name": f"{(kind.gvk.group or 'core').replace('.', '-')}-{kind.name}-{kind.gvk.version}"
-    }
-    annotations: dict[str, JSON] = {}
+    metadata: NewObject = {"name": f"{(kind.gvk.group or 'core').replace('.', '-')}-{kind.name}-{kind.gvk.version}"}
+    annotations: NewObject = {}
     for name, text, note in _annotations(kind, pods):
         annotations[f"{PREFIX}{name}"] = text
         notes.append((annotation_path(name), note))
@@ -147,14 +145,14 @@ def _children(kind: CustomKind, components: Components) -> tuple[list[Object], N
     return children, notes
 
 
-def _component(kind: CustomKind, pods: PodsField, at: Path) -> tuple[dict[str, JSON], Notes]:
+def _component(kind: CustomKind, pods: PodsField, at: Path) -> tuple[NewObject, Notes]:
     """Return the fields of the component at ``at``, without its name, and notes to check."""
     # Of several components it counts the one below the part that it stands in.
     part = kind.scale_path.rpartition(".")[0]
     is_own = at == ROOT or (part != ".spec" and pods.place.jq.startswith(f"{part}."))
     scale, doubts = counts(pods, kind.scale_path if is_own else "")
     notes: Notes = []
-    parts: dict[str, JSON] = {"specDefinition": {pods.form.value: pods.place.jq}}
+    parts: NewObject = {"specDefinition": {pods.form.value: pods.place.jq}}
     if pods.form is Form.FRAGMENTS:
         parts = {"specDefinition": {pods.form.value: {piece: path.jq for piece, path in pods.pieces.items()}}}
         notes.append(((*at, "specDefinition"), "CHECK: are these the pieces of a pod?"))

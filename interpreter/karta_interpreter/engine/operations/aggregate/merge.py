@@ -10,7 +10,7 @@ from functools import cache, partial
 from typing import NamedTuple
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import JSON, grouped
+from karta_interpreter.base.k8s import JSON, NewObject, grouped
 from karta_interpreter.definitions.karta import FAILING, TRANSITIONAL, AggregateRule, Definition, PathPattern
 from karta_interpreter.definitions.karta.annotations import FieldPlace
 from karta_interpreter.engine.evaluation import Status
@@ -46,7 +46,7 @@ class Merging:
         self.polarity = Polarity(definition)
         self._hold_while_there = definition.status is not None and definition.status.hold_while_there
 
-    def status(self, reports: Sequence[MemberReport]) -> dict[str, JSON]:
+    def status(self, reports: Sequence[MemberReport]) -> NewObject:
         """Return the merged status of two or more reports."""
         return self._objects(("status",), [MemberPart(report, report.status) for report in reports])
 
@@ -86,14 +86,14 @@ class Merging:
             place = FieldPlace(self._name, "", "aggregate")
             raise InterpretationError(f"{place}, {field}: {error}", place=place) from error
 
-    def _objects(self, path: PathPattern, parts: Sequence[MemberPart]) -> dict[str, JSON]:
+    def _objects(self, path: PathPattern, parts: Sequence[MemberPart]) -> NewObject:
         present = _present(parts)
         between = _between_revisions(parts)
         revision = _present(between)
         # The keys of a map are names, such as names of nodes, and each cluster has its own. For any other field absence
         # counts: if one cluster has no end time, not all have ended.
         is_map = len(path) > 1 and all(isinstance(value, dict) for member in parts for value in member.value.values())
-        merged: dict[str, JSON] = {}
+        merged: NewObject = {}
         for key, by_position in present.items():
             if between and key in _REVISION:
                 merged[key] = self.value((*path, key), revision.get(key, {}), between)
@@ -110,7 +110,7 @@ class Merging:
         if are_conditions([element for element in elements if element is not None]):
             return _conditions(self.polarity, lists)
         if not all(isinstance(element, dict) and isinstance(element.get("name"), str) for element in elements):
-            unrepeated: dict[str, JSON] = {}  # hundreds of clusters may have hundreds of elements each
+            unrepeated: NewObject = {}  # hundreds of clusters may have hundreds of elements each
             for element in elements:
                 unrepeated.setdefault(json.dumps(element, sort_keys=True), element)
             return list(unrepeated.values())

@@ -7,7 +7,7 @@ suspended, as API servers demand of a Job. Any other kind may start again, in an
 
 from collections.abc import Mapping, Sequence
 
-from karta_interpreter.base.k8s import JSON, Object, Projection, generation, get, set_value
+from karta_interpreter.base.k8s import JSON, NewObject, Object, Projection, generation, get, set_value
 from karta_interpreter.definitions.karta import ADDING_UP, OF_A_CLUSTER, OF_TEMPLATE, AggregateRule, Definition
 from karta_interpreter.engine.evaluation import Status, match_status, status_match_reads
 from karta_interpreter.engine.operations.aggregate.member_status import is_new
@@ -29,7 +29,6 @@ _PROGRESSING = "Progressing"
 
 _ENDED = frozenset({Status.COMPLETED, Status.FAILED})
 
-_Fields = dict[str, JSON]
 # Conditions by their types.
 _Conditions = Mapping[str, Object]
 
@@ -42,7 +41,7 @@ def has_ended(definition: Definition, status: JSON) -> bool:
 
 def next_status(
     definition: Definition, polarity: Polarity, template: Object, merged: Object, items: Sequence[StatusItem]
-) -> _Fields:
+) -> NewObject:
     """Return a merged status as the successor of the template's present status."""
     present_status: Object = before if isinstance(before := template.get("status"), dict) else {}
     status = {**merged}
@@ -66,11 +65,11 @@ def next_status(
 def _concluded(
     definition: Definition,
     polarity: Polarity,
-    merged: _Fields,
+    merged: NewObject,
     before: Object,
     items: Sequence[StatusItem],
     new: Sequence[str],
-) -> _Fields:
+) -> NewObject:
     """Return the merged fields that hold for the whole.
 
     Nothing is True for the whole that a ``new`` cluster has yet to begin. Of the conditions in outcomes, only those
@@ -155,7 +154,7 @@ def _agreed_generation(definition: Definition, items: Sequence[StatusItem], curr
     return str(current) if any(isinstance(item.status["observedGeneration"], str) for item in items) else current
 
 
-def _with_starts(definition: Definition, template: Object, status: dict[str, JSON], before: Object) -> dict[str, JSON]:
+def _with_starts(definition: Definition, template: Object, status: NewObject, before: Object) -> NewObject:
     """Keep the start of the template's status.
 
     API servers refuse a Job if its start moves or disappears while it should run, or if it ended before its start.
@@ -177,7 +176,7 @@ def is_suspended(definition: Definition, template: Object) -> bool:
     return bool(places) and all(get(template, path) == value for path, value in places)
 
 
-def _with_known(definition: Definition, status: dict[str, JSON], before: Object) -> dict[str, JSON]:
+def _with_known(definition: Definition, status: NewObject, before: Object) -> NewObject:
     """Restore counters that would fall or disappear (a 0 too), and the fields that no member decides."""
     for path, rule in definition.annotations.aggregate.items():
         # List elements have no fixed place here, because their order may vary.
@@ -199,7 +198,7 @@ def has_outcome(definition: Definition, template: Object) -> bool:
     return not _ENDED.isdisjoint(match_status(definition, template).matched)
 
 
-def emptied(definition: Definition, status: Object) -> dict[str, JSON]:
+def emptied(definition: Definition, status: Object) -> NewObject:
     """Return the rest of a status without any cluster. docs/aggregate-status.md has it as a table."""
     rules, projection = definition.annotations.aggregate, Projection()
     left = {key: _left(key, rules.get(("status", key)), value) for key, value in status.items()}

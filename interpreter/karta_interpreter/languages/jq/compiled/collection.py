@@ -5,7 +5,7 @@ from itertools import groupby, islice
 from typing import Final
 
 from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError
-from karta_interpreter.base.k8s import JSON, type_name
+from karta_interpreter.base.k8s import JSON, NewObject, type_name
 from karta_interpreter.languages.jq.compiled.operators import MOST_ELEMENTS, Many, check_size, elements
 from karta_interpreter.languages.jq.compiled.values import equal, is_number, kind, normal, order_key, text_of, to_json
 
@@ -55,9 +55,9 @@ def to_entries(value: JSON) -> list[JSON]:
     return [{"key": key, "value": value[key]} for key in keys(value)]
 
 
-def from_entries(value: JSON) -> dict[str, JSON]:
+def from_entries(value: JSON) -> NewObject:
     """``from_entries``, with jq's other spellings ``Key``, ``name``, ``Name`` and ``Value``."""
-    obj: dict[str, JSON] = {}
+    obj: NewObject = {}
     for entry in elements(value):
         fields = {} if entry is None else entry
         if not isinstance(fields, dict):

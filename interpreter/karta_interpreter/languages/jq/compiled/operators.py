@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Final, NoReturn, TypeAlias
 
 from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError, QueryRaisedError, QueryResultsError
-from karta_interpreter.base.k8s import JSON, type_name
+from karta_interpreter.base.k8s import JSON, NewObject, type_name
 from karta_interpreter.languages.jq.compiled.costs import MOST_REPEATED
 from karta_interpreter.languages.jq.compiled.values import Number, is_number, kind, normal, to_json, to_text
 
@@ -80,7 +80,7 @@ def elements(value: JSON) -> Sequence[JSON]:
     return value if isinstance(value, list) else [value[key] for key in sorted(value)]
 
 
-def check_size(value: list[JSON] | dict[str, JSON]) -> None:
+def check_size(value: list[JSON] | NewObject) -> None:
     """Raise QueryResultsError for more elements than an expression may go through."""
     if len(value) > MOST_ELEMENTS:
         raise QueryResultsError(f"{type_name(value)} has more than {MOST_ELEMENTS} elements")
@@ -103,7 +103,7 @@ def key_of(key: JSON) -> str:
     raise QueryEvaluationError(f"{type_name(key)} cannot be the key of an object")
 
 
-def objects(entries: Sequence[tuple[Many, Many]], value: JSON) -> Iterator[dict[str, JSON]]:
+def objects(entries: Sequence[tuple[Many, Many]], value: JSON) -> Iterator[NewObject]:
     """``{key: value, ...}``, one object for every combination of keys and values. The last entry is the inner loop."""
     if not entries:
         yield {}

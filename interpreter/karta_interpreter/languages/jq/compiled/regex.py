@@ -20,7 +20,7 @@ import re2
 from msgspec import Struct
 
 from karta_interpreter.base.errors import QueryEvaluationError, QueryLimitError
-from karta_interpreter.base.k8s import JSON
+from karta_interpreter.base.k8s import JSON, NewObject
 from karta_interpreter.languages.jq.compiled.values import text_of
 from karta_interpreter.languages.jq.syntax import FunctionCall, Literal, Node
 
@@ -200,12 +200,12 @@ def _matches(text: str, pattern: Pattern) -> Iterator[Any]:
         raise QueryEvaluationError("a string of the object is not Unicode text") from error
 
 
-def _part(match: Any, group: int) -> dict[str, JSON]:  # noqa: ANN401 - the package has no types
+def _part(match: Any, group: int) -> NewObject:  # noqa: ANN401 - the package has no types
     start, end = match.span(group)
     return {"offset": start, "length": end - start, "string": match.group(group)}
 
 
-def _captured(match: Any, pattern: Pattern) -> dict[str, JSON]:  # noqa: ANN401 - the package has no types
+def _captured(match: Any, pattern: Pattern) -> NewObject:  # noqa: ANN401 - the package has no types
     return {name: match.group(index) for index, name in enumerate(pattern.groups, start=1) if name is not None}
 
 

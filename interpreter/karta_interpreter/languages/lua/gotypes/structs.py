@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
-from karta_interpreter.base.k8s import JSON
+from karta_interpreter.base.k8s import JSON, NewObject
 from karta_interpreter.languages.lua.empty_tables import restore_empty_tables
 from karta_interpreter.languages.lua.gotypes.scalars import SCALARS, MismatchError, mismatch
 
@@ -166,7 +166,7 @@ def _read(go_type: str, value: JSON) -> JSON:
     fields = {field.name: field.type for field in declarations()[name]}
     folded = {_fold(field): field for field in fields}
     is_spelled_otherwise = any(key not in fields and _fold(key) in folded for key in mapping)
-    result: dict[str, JSON] = {}
+    result: NewObject = {}
     for key, item in sorted(mapping.items()) if is_spelled_otherwise else mapping.items():
         if field := folded.get(_fold(key)):
             result = _over({field: _within(field, name, fields[field], item)}, result)
