@@ -478,7 +478,8 @@ def test_it_only_reads_what_its_roles_allow(run: Run, tmp_path: Path) -> None:
 
 
 def test_what_happens_to_what_runs_comes_first(run: Run, tmp_path: Path) -> None:
-    weights = [{"targetCluster": {"clusterNames": [name]}, "weight": 1} for name in ("member1", "member2")]
+    pairs = (("member1", 2), ("member2", 1))
+    weights = [{"targetCluster": {"clusterNames": [name]}, "weight": weight} for name, weight in pairs]
     scheduling = {"replicaSchedulingType": "Divided", "weightPreference": {"staticWeightList": weights}}
     spec: Thing = {
         "clusters": [{"name": "member1"}, {"name": "member2"}],
@@ -493,7 +494,7 @@ def test_what_happens_to_what_runs_comes_first(run: Run, tmp_path: Path) -> None
     shown = _diff(run, server, tmp_path).stdout
     effects = _json(_diff(run, server, tmp_path, "-o", "json"))["effects"]
 
-    assert "JobSet team/train: divided: member1, member2 run all 6 pods each now, and 3 + 3 afterwards" in shown
+    assert "JobSet team/train: divided: member1, member2 run all 6 pods each now, and 4 + 2 afterwards" in shown
     assert "JobSet team/train: moved: out of member1, 300 s" in shown
     assert [effect["effect"] for effect in effects] == ["moved", "divided"]
     assert "InterpretHealth" not in shown
@@ -539,6 +540,18 @@ def test_usage_that_changes_is_compared_with_the_quota(
     effects = _json(_diff(run, server, tmp_path, "-o", "json"))["effects"]
 
     assert [(each["object"], each["effect"]) for each in effects] == [("team/bert", "refused")] * told
+
+
+def test_workload_that_cannot_be_counted_is_told(run: Run, tmp_path: Path) -> None:
+    """Karmada writes no binding then, so no change arrives."""
+    jobset = _jobset()
+    jobset["spec"]["replicatedJobs"][0]["replicas"] = "three"
+    server = _server([_binding(jobset, clusters=[{"name": "member1"}])], {_JOBSETS: [jobset]})
+
+    (effect,) = _json(_diff(run, server, tmp_path, "-o", "json"))["effects"]
+
+    assert (effect["object"], effect["effect"]) == ("team/train", "refused")
+    assert "cannot be counted" in effect["text"]
 
 
 def test_half_that_another_interpreter_answers_is_named(run: Run, tmp_path: Path) -> None:

@@ -42,14 +42,48 @@ def binding(*clusters: str, preference: Any = None, kind: str = "Divided", aggre
     ],
 )  # fmt: skip
 def test_first_division_is_told(placed: Any, text: str) -> None:
-    effect = division(placed, 6)
+    effect = division(placed, 6, lambda _: "")
 
     assert (effect is not None) is bool(text)
     assert effect is None or text in effect.text
 
 
 def test_workload_without_pods_is_not_divided() -> None:
-    assert division(binding("m1", "m2"), 0) is None
+    assert division(binding("m1", "m2"), 0, lambda _: "") is None
+
+
+@rows(
+    ("placed", "text"),
+    [
+        pytest.param(binding("m1", "m2", preference=STATIC), "where the share is refused: not 1", id="a share of 1"),
+        pytest.param(binding("m1", "m2", preference=DYNAMIC), "where the share is refused: not 1", id="perhaps 1"),
+        pytest.param(binding("m1", "m2", aggregated=True), "in as few clusters", id="one cluster may have all of it"),
+        pytest.param(binding("m1", "m2", "m3", "m4", preference=STATIC), "where the share is refused",
+            id="clusters without a share lose it"),
+    ],
+)  # fmt: skip
+def test_workload_that_cannot_be_divided_is_told(placed: Any, text: str) -> None:
+    effect = division(placed, 3, lambda share: f"not {share}" if share == 1 else "")
+
+    assert effect is not None
+    assert text in effect.text
+
+
+@rows(
+    ("placed", "told"),
+    [
+        pytest.param(binding("m1", "m2", preference=STATIC), True, id="one pod for two clusters"),
+        pytest.param(binding("m1", preference=STATIC), False, id="one pod for one cluster"),
+        pytest.param(binding("m1", "m2", preference=DYNAMIC), True, id="by room"),
+        pytest.param(binding("m1", "m2", aggregated=True), True, id="aggregated"),
+        pytest.param(binding("m1", "m2", kind="Duplicated"), False, id="Duplicated"),
+    ],
+)
+def test_whole_workload_leaves_clusters_without_share(placed: Any, told: bool) -> None:
+    effect = division(placed, 1, None)
+
+    assert (effect is not None) is told
+    assert effect is None or "so does each cluster with a share" in effect.text
 
 
 @rows(
@@ -98,10 +132,29 @@ def cluster(*models: str, allocatable: tuple[str, ...] = ()) -> Any:
 )  # fmt: skip
 def test_resource_that_karmada_sees_nowhere_is_told(placed: Any, clusters: list[Any], told: bool) -> None:
     requests = {"resourceRequest": {"cpu": "2", "nvidia.com/gpu": "1"}}
-    effect = no_room(placed, {"replica": 2, "requires": requests}, Capacity(clusters))
+    effect = no_room(placed, {"replica": 2, "requires": requests}, Capacity(clusters), is_revised=True)
 
     assert (effect is not None) is told
     assert effect is None or "nvidia.com/gpu" in effect.text
+
+
+@rows(
+    ("replicas", "is_revised", "text"),
+    [
+        pytest.param(0, True, "Unschedulable and its changes do not arrive", id="a server refuses 0 replicas"),
+        pytest.param(3, True, "Unschedulable and its clusters run the 3 pods of today only", id="counted less today"),
+        pytest.param(0, False, "so it is Unschedulable", id="each cluster goes on with all of it"),
+    ],
+)
+def test_change_without_room_is_told(replicas: int, is_revised: bool, text: str) -> None:
+    placed = binding("m1", preference=DYNAMIC)
+    placed["spec"]["clusters"] = [{"name": "m1", "replicas": replicas}]
+    requests = {"resourceRequest": {"nvidia.com/gpu": "1"}}
+
+    effect = no_room(placed, {"replica": 4, "requires": requests}, Capacity([cluster("cpu")]), is_revised=is_revised)
+
+    assert effect is not None
+    assert effect.text.endswith(text)
 
 
 ONE, TWO, EIGHT = ({"resourceRequest": {"cpu": cpu}} for cpu in ("1", "2", "8"))

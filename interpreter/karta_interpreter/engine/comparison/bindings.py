@@ -27,6 +27,7 @@ from karta_interpreter.engine.comparison.effects import (
     pod_sets,
     quantity_of,
     refusal,
+    uncounted,
 )
 from karta_interpreter.engine.comparison.interpreter import Interpreter, ask
 from karta_interpreter.engine.comparison.known import known_reason
@@ -225,21 +226,37 @@ class Comparison(Struct):
     def _predict(self, kind: KindTotals, name: str, bound: Bound, answers: Sequence[tuple[_Question, Answer]]) -> None:
         """Add what happens to an object, by the answers about it."""
         count, counted, unhealthy = bound.binding["spec"].get("replicas") or 0, NewObject(), list[str]()
+        effects = list[Effect | None]()
         for question, answer in answers:
             operation = question.call.operation
-            if operation in kind.others.names or not isinstance(answer, Mapping):
+            if operation in kind.others.names:
+                continue
+            if not isinstance(answer, Mapping):
+                effects += [uncounted(answer)] if operation in COUNTED else []
                 continue
             count = answer.get("replica", count)
             if operation in COUNTED and any(compare_answers(question.today, answer)):
                 counted = {**answer}
             if answer.get("healthy") is False and _mapping(question.today).get("healthy") is not False:
                 unhealthy.append(question.cluster)
-        effects = [no_room(bound.binding, counted, self.capacity), move(bound.binding, unhealthy)]
+        is_revised = Operation.REVISE_REPLICA in kind.operations
+        effects.append(no_room(bound.binding, counted, self.capacity, is_revised=is_revised))
+        effects.append(move(bound.binding, unhealthy))
         if kind.is_first_divided:
-            effects.append(division(bound.binding, count))
+            effects.append(division(bound.binding, count, partial(self._refused, bound)))
+        elif counted and not is_revised and not bound.binding["spec"].get("replicas"):
+            effects.append(division(bound.binding, count, None))
         self.effects += [(kind.gvk, name, effect) for effect in effects if effect]
         if counted and (added := added_usage(bound.binding, counted)):
             self._usages.append((kind.gvk, name, namespace(bound.binding), added))
+
+    def _refused(self, bound: Bound, share: int) -> str:
+        """Return why a cluster cannot have a share of a workload, "" if it can."""
+        interpreter = self.find(bound.gvk)
+        if interpreter is None or bound.template is None:
+            return ""
+        call = Call(Operation.REVISE_REPLICA, bound.template, replicas=share)
+        return ask(interpreter, call, self.references, self.options, self.on_print).error or ""
 
     def finish(self) -> None:
         """Add what quotas do, when all usage is known, and put the worst effects first."""

@@ -6,7 +6,7 @@ of a binding (``pkg/estimator``), counts them in a FederatedResourceQuota (``Cal
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from fractions import Fraction
 from typing import Final, NamedTuple
@@ -39,10 +39,11 @@ class Severity(IntEnum):
 
     REFUSED = 0
     NO_ROOM = 1
-    MOVED = 2
-    DIVIDED = 3
-    FIRST = 4
-    STATUS = 5
+    INDIVISIBLE = 2
+    MOVED = 3
+    DIVIDED = 4
+    FIRST = 5
+    STATUS = 6
 
 
 class Effect(NamedTuple):
@@ -65,22 +66,42 @@ class Capacity(Struct, frozen=True):
     quotas: Sequence[Object] = ()
 
 
-def division(binding: Object, count: int) -> Effect | None:
-    """Return what becomes of a workload that nobody divides today and that is divided from now on."""
+def uncounted(reason: str) -> Effect:
+    """Return what becomes of a workload that cannot be counted from now on.
+
+    Karmada writes no binding then (``BuildResourceBinding`` in ``pkg/detector/detector.go``).
+    """
+    return Effect(Severity.REFUSED, f"refused: it cannot be counted, so its changes do not arrive: {reason}")
+
+
+def division(binding: Object, count: int, refuses: Callable[[int], str] | None) -> Effect | None:
+    """Return what becomes of a workload that nobody divides today and that is counted from now on.
+
+    ``refuses`` returns why a cluster cannot have a share, or "". It is None without ReviseReplica: then each cluster
+    with a share has all of the workload.
+    """
     clusters = [str(cluster.get("name")) for cluster in objects_in(get(binding, ("spec", "clusters")))]
     scheduling = _dividing(binding)
     if not scheduling or len(clusters) < 2 or not count:  # noqa: PLR2004 - one gets all
         return None
     today = f"divided: {listed(clusters)} run all {count} pods each now"
-    preference = scheduling.get("weightPreference") or {}
+    then = f"and {count} together afterwards" if refuses else "and afterwards so does each cluster with a share"
     if scheduling.get("replicaDivisionPreference") == "Aggregated":
-        return Effect(Severity.DIVIDED, f"{today}, and {count} together afterwards, in as few clusters as have room")
-    if preference.get("dynamicWeight"):
-        return Effect(Severity.DIVIDED, f"{today}, and {count} together afterwards, divided by what has room")
-    shares = _shares(clusters, objects_in(preference.get("staticWeightList")), count)
+        return Effect(Severity.DIVIDED, f"{today}, {then}, in as few clusters as have room")
+    preference = scheduling.get("weightPreference") or {}
+    is_dynamic = bool(preference.get("dynamicWeight"))
+    shares = _shares(clusters, () if is_dynamic else objects_in(preference.get("staticWeightList")), count)
+    numbers = _whole(shares, count)
+    reasons = [reason for share in numbers if refuses and share and (reason := refuses(share))]
+    if reasons:
+        what = f"cannot be divided: {listed(clusters)} run all {count} pods each now, and changes do not arrive"
+        return Effect(Severity.INDIVISIBLE, f"{what} where the share is refused: {reasons[0]}")
+    if is_dynamic:
+        return Effect(Severity.DIVIDED, f"{today}, {then}, divided by what has room")
+    if not refuses:
+        return Effect(Severity.DIVIDED, f"{today}, {then}") if 0 in numbers else None
     about = "" if all(share.denominator == 1 for share in shares) else "about "
-    numbers = " + ".join(map(str, _whole(shares, count)))
-    return Effect(Severity.DIVIDED, f"{today}, and {about}{numbers} afterwards")
+    return Effect(Severity.DIVIDED, f"{today}, and {about}{' + '.join(map(str, numbers))} afterwards")
 
 
 def _dividing(binding: Object) -> Object:
@@ -126,8 +147,11 @@ def first_run(policy: str, today: str) -> Effect:
     return Effect(Severity.FIRST, text)
 
 
-def no_room(binding: Object, counted: Mapping[str, JSON], capacity: Capacity) -> Effect | None:
-    """Return what becomes of a workload that newly counts with a resource that no cluster has for Karmada to divide."""
+def no_room(binding: Object, counted: Mapping[str, JSON], capacity: Capacity, *, is_revised: bool) -> Effect | None:
+    """Return what becomes of a workload that newly counts with a resource that no cluster has for Karmada to divide.
+
+    If it ``is_revised``, each cluster keeps the replicas that it has, and a server refuses 0 of them.
+    """
     scheduling = _dividing(binding)
     is_aggregated = scheduling.get("replicaDivisionPreference") == "Aggregated"
     is_estimated = is_aggregated or get(scheduling, ("weightPreference", "dynamicWeight"))
@@ -141,7 +165,11 @@ def no_room(binding: Object, counted: Mapping[str, JSON], capacity: Capacity) ->
     if not missing:
         return None
     what = f"no room that Karmada can see: no cluster's resource models or allocatable have {listed(missing)}"
-    return Effect(Severity.NO_ROOM, f"{what}, so it is Unschedulable and its changes do not arrive")
+    if not is_revised:
+        return Effect(Severity.NO_ROOM, f"{what}, so it is Unschedulable")
+    assigned = sum(cluster.get("replicas") or 0 for cluster in objects_in(get(binding, ("spec", "clusters"))))
+    change = f"its clusters run the {assigned} pods of today only" if assigned else "its changes do not arrive"
+    return Effect(Severity.NO_ROOM, f"{what}, so it is Unschedulable and {change}")
 
 
 def _known(cluster: Object) -> set[str]:
