@@ -17,6 +17,12 @@ class Alarm(NamedTuple):
 
 ALARMS = (
     Alarm(
+        "PodCliqueSet",
+        "grove-clique-edited.",
+        Question.COUNTS,
+        "a PodClique keeps the number that it was made with, which the object does not show",
+    ),
+    Alarm(
         "ModelServing",
         "kthena-roles.",
         Question.HEALTH,

@@ -61,3 +61,15 @@ def kthena_role(pod: Object) -> str:
 def minicluster_part(pod: Object) -> str:
     """Return the nodes of a MiniCluster, which have this label, or the one pod of its services."""
     return "node" if "hpa-selector" in pod["metadata"].get("labels", {}) else "services"
+
+
+def grove_clique(pod: Object) -> str:
+    """Return the clique without the names before it: the set or a scaling group in it, and the replica of that."""
+    labels = pod["metadata"]["labels"]
+    group = labels.get("grove.io/podcliquescalinggroup")
+    if group is None:
+        before = f"{labels['app.kubernetes.io/part-of']}-{labels['grove.io/podcliqueset-replica-index']}-"
+    else:
+        before = f"{group}-{labels['grove.io/podcliquescalinggroup-replica-index']}-"
+    clique: str = labels["grove.io/podclique"]
+    return clique.removeprefix(before)

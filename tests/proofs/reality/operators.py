@@ -146,6 +146,35 @@ def _flux_flags(health: int) -> tuple[str, ...]:
     )
 
 
+def grove(cluster: Cluster, source: Path) -> None:
+    """With the default scheduler as its back end, which needs no object of its own for a gang."""
+    crds = (source / "api", source.parent / "scheduler" / "api")
+    cluster.install_crds(file for folder in crds for file in sorted(folder.glob("core/v1alpha1/crds/*.yaml")))
+    port, probes = free_port(), free_port()
+    host = {"bindAddress": "127.0.0.1"}
+    webhooks = {"port": port, "serverCertDir": str(cluster.certificates), "certProvisionMode": "manual"}
+    config = {
+        "apiVersion": "operator.config.grove.io/v1alpha1",
+        "kind": "OperatorConfiguration",
+        "runtimeClientConnection": {"qps": 500, "burst": 1000},
+        "leaderElection": {"enabled": False},
+        "server": {
+            "webhooks": {**host, **webhooks},
+            "healthProbes": {**host, "port": probes},
+            "metrics": {**host, "port": free_port()},
+        },
+        "controllers": {
+            kind: {"concurrentSyncs": 3} for kind in ("podCliqueSet", "podClique", "podCliqueScalingGroup")
+        },
+        "scheduler": {"profiles": [{"name": "default-scheduler"}]},
+    }
+    cluster.run("grove", f"--config={cluster.write_config('grove', config)}", GROVE_INIT_CONTAINER_IMAGE="init")
+    cluster.wait_for_port("grove", port)
+    for what, path in {"Mutating": "default", "Validating": "validate"}.items():
+        address = f"{port}/webhooks/{path}-podcliqueset"
+        _call(cluster, what, address, "grove.io", "v1alpha1", ["podcliquesets"])
+
+
 def _call(cluster: Cluster, what: str, address: str, group: str, version: str, resources: Sequence[str]) -> None:
     """Have the member call a webhook, whose manifest is a template, about new and changed objects of a group."""
     bundle = base64.b64encode(cluster.layout.authority.bundle).decode()

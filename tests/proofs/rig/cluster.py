@@ -28,7 +28,8 @@ _MEMBER = "member1"
 _CONTROLLERS = (
     *("deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller"),
     *("job-controller", "cronjob-controller", "garbage-collector-controller", "namespace-controller"),
-    *("serviceaccount-controller", "endpointslice-controller", "endpoints-controller"),
+    *("serviceaccount-controller", "serviceaccount-token-controller"),
+    *("endpointslice-controller", "endpoints-controller"),
     *("ttl-after-finished-controller", "replicationcontroller-controller", "horizontal-pod-autoscaler-controller"),
 )
 _PATIENCE = 120.0

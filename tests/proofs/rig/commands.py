@@ -55,7 +55,6 @@ def controllers_of_karmada(layout: Layout) -> list[str]:
         *_written(
             {
                 "root-ca-file": str(layout.authority.file),
-                "service-account-private-key-file": f"{layout.pki}/accounts.key",
                 "use-service-account-credentials": flags["use-service-account-credentials"],
             }
         ),
