@@ -71,7 +71,13 @@ def test_unset_rule_keeps_values_of_member(
     [
         pytest.param(None, [{"name": "a"}], [{"name": "a"}], id="no list"),
         pytest.param([{"name": "new"}, {"name": "a", "n": 1}], [{"name": "added"}, {"name": "a", "n": 2, "m": 3}],
-            [{"name": "added"}, {"name": "a", "n": 1, "m": 3}, {"name": "new"}], id="the member's order"),
+            [{"name": "added"}, {"name": "new"}, {"name": "a", "n": 1, "m": 3}], id="in front of all"),
+        pytest.param([{"name": "new"}, {"name": "a"}, {"name": "b"}], [{"name": "a"}, {"name": "added"}, {"name": "b"}],
+            [{"name": "new"}, {"name": "a"}, {"name": "added"}, {"name": "b"}], id="behind the one before it"),
+        pytest.param([{"name": "b"}, {"name": "a"}], [{"name": "a"}, {"name": "b"}, {"name": "added"}],
+            [{"name": "b"}, {"name": "added"}, {"name": "a"}], id="the template's order"),
+        pytest.param([{"name": "b"}, {"name": "c"}], [{"name": "a"}, {"name": "added"}, {"name": "b"}],
+            [{"name": "a"}, {"name": "added"}, {"name": "b"}, {"name": "c"}], id="what the template has dropped stays"),
         pytest.param([{"name": "a"}, {"name": "a"}], [{"name": "a"}], [{"name": "a"}, {"name": "a"}], id="twice"),
         pytest.param([{"name": "a", "n": 1}, {"name": "a", "n": 2}], [{"name": "a", "m": 3}],
             [{"name": "a", "n": 1, "m": 3}, {"name": "a", "n": 2}], id="of equal keys the first one is filled"),
@@ -143,6 +149,16 @@ def test_rules_follow_one_another_and_counts_follow_them(define: Define) -> None
 def test_rule_that_fails_over_member_keeps_nothing(define: Define, rule: str, theirs: dict[str, Any]) -> None:
     ours = {"n": "a"} if "n" in theirs else {"list": [{"name": "x"}]}
     assert retain(define(root=ROOT, retain=f"- {rule}"), ours, theirs) == ours
+
+
+def test_condition_about_both_objects_holds_for_each_place(define: Define) -> None:
+    condition = '.at == null or (.at == "spec.parts[1].disk" and .name == .template.spec.named)'
+    definition = define(root=ROOT, retain=f"- owned: .spec.parts[].disk\n  if: {condition}")
+    parts = [[{"name": name, "disk": disk} for name in ("a", "b", "c")] for disk in ("ours", "theirs")]
+
+    kept = retain(definition, {"parts": parts[0], "named": "b"}, {"parts": parts[1]})
+
+    assert [part["disk"] for part in kept["parts"]] == ["ours", "theirs", "ours"]
 
 
 @rows(

@@ -86,8 +86,11 @@ class Correspondence:
             if target is None or target not in ours:
                 continue
             # A field can be created at a place, but no list element on the way to it.
-            elements = [target[: depth + 1] for depth, step in enumerate(target) if isinstance(step, int)]
-            has_elements = all(get(template, element, NOTHING) is not NOTHING for element in elements)
+            has_elements = all(
+                get(template, target[: depth + 1], NOTHING) is not NOTHING
+                for depth, step in enumerate(target)
+                if isinstance(step, int)
+            )
             if has_elements and (value is not None or get(template, target) is not None):
                 yield target, merged
 
@@ -192,13 +195,14 @@ def filled(ours: JSON, theirs: JSON) -> JSON:
 
 
 def united(ours: JSON, theirs: JSON, by: Query | None = None, is_kept: Callable[[JSON], bool] = lambda _: True) -> JSON:
-    """Return the elements of both lists, with equal keys filled: first the member's, then the new ones.
+    """Return the elements of both lists, with equal keys filled, in the template's order.
 
-    ``by`` gives the key of an element, else the element is its own key. So a list to which the member has added stays
-    in its order. Elements of the member that are not kept appear only if the template has them.
+    ``by`` gives the key of an element, else the element is its own key. What only the member has comes behind the
+    element before it, so that a list to which the member has added stays as it is. Elements of the member that are not
+    kept appear only if the template has them.
 
-    >>> united([{"key": "gpu"}, {"key": "new"}], [{"key": "spot"}, {"key": "gpu"}])
-    [{'key': 'spot'}, {'key': 'gpu'}, {'key': 'new'}]
+    >>> united([{"key": "new"}, {"key": "gpu"}], [{"key": "spot"}, {"key": "gpu"}, {"key": "own"}])
+    [{'key': 'spot'}, {'key': 'new'}, {'key': 'gpu'}, {'key': 'own'}]
     """
     if not isinstance(theirs, list) or not isinstance(ours, list | None):
         return filled(ours, theirs)
@@ -208,16 +212,18 @@ def united(ours: JSON, theirs: JSON, by: Query | None = None, is_kept: Callable[
 
     # Reversed, so that `pop` takes the first: thousands of elements may share a key.
     waiting = grouped((key(element), (index, element)) for index, element in reversed(list(enumerate(ours or ()))))
-    joined: list[JSON] = []
+    joined: list[tuple[int, JSON]] = []
+    place = -1
     for element in theirs:
         name = unless_broken(key, element)
         same = waiting.get(name or "")
-        _, our = same.pop() if same else (0, None)
+        place, our = same.pop() if same else (place, None)
         if name is not None and is_kept(element):
-            joined.append(filled(our, element))
+            joined.append((place, filled(our, element)))
         elif our is not None:
-            joined.append(our)
-    return [*joined, *(element for _, element in sorted(chain.from_iterable(waiting.values()), key=itemgetter(0)))]
+            joined.append((place, our))
+    joined += chain.from_iterable(waiting.values())
+    return [element for _, element in sorted(joined, key=itemgetter(0))]
 
 
 def respelled(ours: JSON, theirs: JSON) -> JSON:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
-from karta_interpreter.base.k8s import JSON, Object, Path, Projection, get, label, remove, set_value
+from karta_interpreter.base.k8s import JSON, Object, Path, Projection, field_path, get, label, remove, set_value
 from karta_interpreter.definitions.karta import (
     ComponentRules,
     Definition,
@@ -93,10 +93,11 @@ def retain_reads(definition: Definition, projection: Projection) -> None:
             projection.at("metadata", "labels", name).is_whole = True
     take_outputs(projection, *(fields.query for fields in definition.queued))
     projection.at(*_START).is_whole = True
-    if any(isinstance(rule, Once) for rule in definition.annotations.retained):
-        projection.at(*_ANNOTATIONS).is_whole = True  # all of them, which go with the last
-    if any(isinstance(rule, Immutable) for rule in definition.annotations.retained):
-        projection.at(*_TEMPLATE).is_whole = True
+    for rule in definition.annotations.retained:
+        if isinstance(rule, Once):
+            projection.at(*_ANNOTATIONS).is_whole = True  # all of them, which go with the last
+        if isinstance(rule, Immutable):
+            projection.at(*_TEMPLATE).is_whole = True
     matching_reads(definition, projection)
 
 
@@ -183,10 +184,13 @@ def _exchanged(rule: Immutable, places: Correspondence, retained: Object, observ
     template. So what differs was written in the member. If the member's object was made from another template, only
     gaps are filled: what differs is refused, and the author sees it.
     """
-    if rule.condition:
-        both = {"template": template, "member": observed}
-        if not truthy(unless_broken(rule.condition.first, both)):
-            return retained
+
+    def applies(**place: JSON) -> bool:
+        both = {"template": template, "member": observed, **place}
+        return rule.condition is None or truthy(unless_broken(rule.condition.first, both))
+
+    if not applies():
+        return retained
     is_same = get(template, _TEMPLATE) == get(observed, _TEMPLATE)
     shared: Iterable[tuple[Path, JSON]] = places.shared(rule.place, retained, drops=True)
     if rule.word == "changeable":  # what was kept of the member may be broken
@@ -195,7 +199,7 @@ def _exchanged(rule: Immutable, places: Correspondence, retained: Object, observ
     for path, value in shared:
         ours = get(retained, path)
         kept = value if is_same else filled(ours, value)
-        if kept != ours:
+        if kept != ours and applies(at=field_path(path), name=get(retained, (*path[:-1], "name"))):
             retained = remove(retained, path) if kept is None else set_value(retained, path, kept)
     return retained
 

@@ -342,10 +342,25 @@ local function identity_of(value)
   return "{" .. table.concat(found, "\0") .. "}"
 end
 
--- The elements of both lists, matched by key and filled: in the member's order, then the template's other elements.
+-- Adds an element behind the template's element with this number.
+local function add_at(found, place, element)
+  found[#found + 1] = {place = place, number = #found, element = element}
+end
+
+-- The elements in the template's order, each behind the one that it was added to.
+local function in_order(found)
+  table.sort(found, function(a, b)
+    if a.place ~= b.place then return a.place < b.place end
+    return a.number < b.number
+  end)
+  for i, added in ipairs(found) do found[i] = added.element end
+  return found
+end
+
+-- The elements of both lists, matched by key and filled. What only the member has comes behind the element before it.
 local function merged_elements(ours, theirs, key, is_kept)
   if not is_list(theirs) or not (ours == nil or is_list(ours)) then return filled(ours, theirs) end
-  local waiting, taken, found = {}, {}, {}
+  local waiting, taken, found, place = {}, {}, {}, 0
   ours = ours or {}
   for i, element in ipairs(ours) do
     local name = key(element)
@@ -355,34 +370,38 @@ local function merged_elements(ours, theirs, key, is_kept)
   for _, element in ipairs(theirs) do
     local name = unless_broken(key, element)
     local index = table.remove(name and waiting[name] or {}, 1)
+    place = index or place
     if index then taken[index] = true end
     if name and (not is_kept or unless_broken(is_kept, element)) then
-      found[#found + 1] = filled(index and ours[index], element)
+      add_at(found, place, filled(index and ours[index], element))
     elseif index then
-      found[#found + 1] = ours[index]
+      add_at(found, place, ours[index])
     end
   end
   for i, element in ipairs(ours) do
-    if not taken[i] then found[#found + 1] = element end
+    if not taken[i] then add_at(found, i, element) end
   end
-  return found
+  return in_order(found)
 end
 
--- The member's elements, then those that only the template has; of other values the template's, filled.
+-- The elements of both lists; of other values the template's, filled.
 local function united(ours, theirs)
   local is_many = type(theirs) == "table" and theirs[1] ~= nil and (ours == nil or is_list(ours))
   if not is_many then return filled(ours, theirs) end
-  local found, taken = copy(theirs), {}
-  for _, element in ipairs(ours or {}) do
-    local is_new = true
-    for i, other in ipairs(theirs) do
-      if is_new and not taken[i] and equal(element, other) then
-        is_new, taken[i] = false, true
+  local found, taken, place = {}, {}, 0
+  for _, element in ipairs(theirs) do
+    for i, own in ipairs(ours or {}) do
+      if not taken[i] and equal(own, element) then
+        taken[i], place = true, i
+        break
       end
     end
-    if is_new then found[#found + 1] = element end
+    add_at(found, place, element)
   end
-  return found
+  for i, element in ipairs(ours or {}) do
+    if not taken[i] then add_at(found, i, element) end
+  end
+  return in_order(found)
 end
 
 local function amount_text(value)
@@ -430,6 +449,19 @@ local function keep_place(pairing, find, absent, drops, holds)
   return #shared > 0
 end
 
+-- A path as users write it: `spec.containers[0].image`.
+local function path_text(path)
+  local found = ""
+  for _, key in ipairs(path) do
+    if type(key) == "number" then
+      found = found .. "[" .. string.format("%d", key - 1) .. "]"
+    else
+      found = found .. (found == "" and "" or ".") .. key
+    end
+  end
+  return found
+end
+
 -- Keeps what no API server changes, or takes the template's values of what one changes; returns whether the template is
 -- changed. Of an object that another template made only gaps are filled.
 local function exchange(pairing, find, applies, is_changeable, holds)
@@ -447,9 +479,13 @@ local function exchange(pairing, find, applies, is_changeable, holds)
   local shared = is_changeable and (unless_broken(read, from, find, nil, true, last) or {})
     or read(from, find, nil, true, last)
   for _, field in ipairs(shared) do
-    local kept = field.value
-    if not is_same then kept = filled(value_at(pairing.desired, field.path), kept) end
-    if kept == nil then remove_at(pairing.desired, field.path) else write_at(pairing.desired, field.path, kept) end
+    local kept, before = field.value, value_at(pairing.desired, field.path)
+    if not is_same then kept = filled(before, kept) end
+    local both = {template = ours, member = theirs, at = path_text(field.path)}
+    both.name = peek(value_at(pairing.desired, field.path, #field.path - 1), "name")
+    local is_kept = not applies or unless_broken(applies, both)
+    if is_kept and kept == nil then remove_at(pairing.desired, field.path) end
+    if is_kept and kept ~= nil then write_at(pairing.desired, field.path, kept) end
   end
   return #shared > 0
 end

@@ -126,7 +126,7 @@ def _true(conditions: Sequence[Object]) -> _Conditions:
 
 
 def _conditions(status: JSON) -> list[Object]:
-    conditions = status.get("conditions") if isinstance(status, dict) else None
+    conditions = get(status, ("conditions",))
     if not isinstance(conditions, list):
         return []
     conditions = [condition for condition in conditions if condition is not None]
@@ -159,8 +159,9 @@ def _with_starts(definition: Definition, template: Object, status: NewObject, be
 
     API servers refuse a Job if its start moves or disappears while it should run, or if it ended before its start.
     """
-    starts = {key: value for key, value in before.items() if is_start(key) and is_time(value)}
-    starts = {key: value for key, value in starts.items() if status.get(key) != value}
+    starts = {
+        key: value for key, value in before.items() if is_start(key) and is_time(value) and status.get(key) != value
+    }
     if not starts or is_suspended(definition, template):
         return status
     kept = {**status, **starts}
@@ -202,8 +203,7 @@ def emptied(definition: Definition, status: Object) -> NewObject:
     """Return the rest of a status without any cluster. docs/aggregate-status.md has it as a table."""
     rules, projection = definition.annotations.aggregate, Projection()
     left = {key: _left(key, rules.get(("status", key)), value) for key, value in status.items()}
-    if str in map(type, left.values()):
-        status_match_reads(definition, projection)
+    status_match_reads(definition, projection)
     read = projection.at("status")  # itself if the whole object is read
     rest = {}
     for key, value in left.items():
