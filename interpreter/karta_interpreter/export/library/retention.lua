@@ -342,19 +342,18 @@ local function identity_of(value)
   return "{" .. table.concat(found, "\0") .. "}"
 end
 
--- Adds an element behind the template's element with this number.
-local function add_at(found, place, element)
-  found[#found + 1] = {place = place, number = #found, element = element}
+-- The elements of some lists, each behind the element of the template with its number.
+local function in_order(lists, size)
+  local found = {}
+  for place = 0, size do
+    for _, element in ipairs(lists[place] or {}) do found[#found + 1] = element end
+  end
+  return found
 end
 
--- The elements in the template's order, each behind the one that it was added to.
-local function in_order(found)
-  table.sort(found, function(a, b)
-    if a.place ~= b.place then return a.place < b.place end
-    return a.number < b.number
-  end)
-  for i, added in ipairs(found) do found[i] = added.element end
-  return found
+local function add_at(lists, place, element)
+  lists[place] = lists[place] or {}
+  table.insert(lists[place], element)
 end
 
 -- The elements of both lists, matched by key and filled. What only the member has comes behind the element before it.
@@ -381,27 +380,28 @@ local function merged_elements(ours, theirs, key, is_kept)
   for i, element in ipairs(ours) do
     if not taken[i] then add_at(found, i, element) end
   end
-  return in_order(found)
+  return in_order(found, #ours)
 end
 
 -- The elements of both lists; of other values the template's, filled.
 local function united(ours, theirs)
-  local is_many = type(theirs) == "table" and theirs[1] ~= nil and (ours == nil or is_list(ours))
+  local is_many = is_list(theirs) and theirs[1] and (ours == nil or is_list(ours))
   if not is_many then return filled(ours, theirs) end
-  local found, taken, place = {}, {}, 0
+  local found, taken, place = copy(ours or {}), {}, 0
+  for i = 1, #found do taken[i] = false end
   for _, element in ipairs(theirs) do
-    for i, own in ipairs(ours or {}) do
-      if not taken[i] and equal(own, element) then
-        taken[i], place = true, i
-        break
-      end
+    local own
+    for i, other in ipairs(found) do
+      own = own or not taken[i] and equal(other, element) and i or nil
     end
-    add_at(found, place, element)
+    place = own or place + 1
+    if not own then
+      table.insert(found, place, element)
+      table.insert(taken, place, true)
+    end
+    taken[place] = true
   end
-  for i, element in ipairs(ours or {}) do
-    if not taken[i] then add_at(found, i, element) end
-  end
-  return in_order(found)
+  return found
 end
 
 local function amount_text(value)
