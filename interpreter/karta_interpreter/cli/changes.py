@@ -21,7 +21,7 @@ from karta_interpreter.cli.definitions import (
 )
 from karta_interpreter.cli.files import STDIN, exists, is_path
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import one_line, say
+from karta_interpreter.cli.render import one_line, say, text_of
 from karta_interpreter.definitions.karta import catalogue_kinds
 from karta_interpreter.definitions.sources import SourceDefinitions, combine, find_in_catalogue
 from karta_interpreter.engine.comparison.change import Change
@@ -125,7 +125,7 @@ def changes_text(changes: Iterable[Change], *, full: bool) -> str:
             is_told = name == "known" and (change.gvk, reason) in told
             lines.append(f"  {name}: {'the reason above' if is_told else reason}")
             told.add((change.gvk, reason))
-        text += "".join(f"{one_line(line)}\n" for line in lines) + "\n"
+        text += text_of(lines) + "\n"
     return text
 
 

@@ -11,7 +11,7 @@ from karta_interpreter.cli.calls import print_line
 from karta_interpreter.cli.changes import Side, changes_text, print_changes
 from karta_interpreter.cli.definitions import with_cluster
 from karta_interpreter.cli.program import Problem
-from karta_interpreter.cli.render import one_line, table, watched, written
+from karta_interpreter.cli.render import one_line, table, text_of, watched, written
 from karta_interpreter.clusters.bindings import Bindings
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.comparison.bindings import COUNTED, Comparison, KindTotals
@@ -95,7 +95,7 @@ def _text(comparison: Comparison, *, full: bool, details: bool) -> str:
             names = listed(f"{kind.gvk.kind} ({count(kind.objects, 'object')})" for kind in named)
             text += one_line(f"{click.style(title, bold=True)}: {names}") + "\n"
     lines = _lines(comparison, details=details)
-    text += "".join(f"{one_line(line)}\n" for line in lines)
+    text += text_of(lines)
     if not details:
         return text + ("--details shows each object and answer\n" if comparison.changes else "")
     return f"{text}\n{changes_text(comparison.changes, full=full)}"

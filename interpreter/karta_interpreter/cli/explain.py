@@ -35,7 +35,7 @@ from karta_interpreter.cli.options import (
     output,
 )
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import one_line, say, written
+from karta_interpreter.cli.render import one_line, say, text_of, written
 from karta_interpreter.definitions.karta import PREFIX, Known, catalogue_files, catalogue_kinds, is_definition
 from karta_interpreter.definitions.karta.annotation_records import ANNOTATIONS
 from karta_interpreter.definitions.karta.schema_export import json_schema
@@ -196,7 +196,7 @@ def explanations_text(explanations: Iterable[Explanation]) -> str:
     texts = list[str]()
     for explanation in explanations:
         lines = _lines(explanation, columns, shown)
-        texts.append("".join(f"{one_line(line)}\n" for line in lines))
+        texts.append(text_of(lines))
     return "\n".join(texts)
 
 

@@ -17,7 +17,7 @@ from karta_interpreter.cli.explain import STRICT, exit_if_strict, show as show_e
 from karta_interpreter.cli.files import check_stdin, file_given, read_references
 from karta_interpreter.cli.options import LATER, Counts, definitions, file_option, inputs, operation_option
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import Data, one_line, say, written
+from karta_interpreter.cli.render import Data, say, text_of, written
 from karta_interpreter.definitions.karta import Definition, Known, resolved
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition
 from karta_interpreter.engine.comparison.interpreter import CallOutcome, Interpreter, ask
@@ -207,4 +207,4 @@ def _title(entry: ServedDefinition, obj: Object) -> str:
         scripts = entry.definition.scripts.of(operation)
         names = ", ".join(f"{script.name} ({script.source})" if script.source else script.name for script in scripts)
         lines += [f"{operation} by the script of {names}"] if names else []
-    return "".join(f"{one_line(line)}\n" for line in lines) + "\n"
+    return text_of(lines) + "\n"

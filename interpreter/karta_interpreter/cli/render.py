@@ -105,6 +105,11 @@ def findings_text(findings: Iterable[Finding]) -> str:
         lines += _below(first)
         places = [(each.location + format_path(each.path)).rstrip(": ") for each in (first, *others)]
         lines += [f"{_MARGIN}also: {place}" for place in dict.fromkeys(places) if place != places[0]]
+    return text_of(lines)
+
+
+def text_of(lines: Iterable[str]) -> str:
+    """Return lines as text, each in one line."""
     return "".join(f"{one_line(line)}\n" for line in lines)
 
 

@@ -23,7 +23,7 @@ from karta_interpreter.cli.explain import explanations_text, warnings_text
 from karta_interpreter.cli.files import EMPTY, check_stdin, write_files
 from karta_interpreter.cli.options import answer_options, inputs, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import Data, one_line, say, table, watched, written
+from karta_interpreter.cli.render import Data, one_line, say, table, text_of, watched, written
 from karta_interpreter.definitions.karta import Definition, Known
 from karta_interpreter.engine.comparison.interpreter import Interpreter, ask
 from karta_interpreter.engine.explain import explain, never_found
@@ -127,7 +127,7 @@ def _failure(outcome: Outcome) -> str:
     details = [click.style(line, fg=_COLOURS.get(line[:1])) for line in difference(outcome).splitlines()]
     details = [*filter(None, [case.description]), *(details or outcome.failures), *outcome.notes]
     lines = [title, *indent("\n".join(details), "  ").split("\n"), ""]
-    return "".join(f"{one_line(line)}\n" for line in lines)
+    return text_of(lines)
 
 
 def _counts(totals: Totals) -> Object:

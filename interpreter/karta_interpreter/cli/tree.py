@@ -15,7 +15,7 @@ from karta_interpreter.cli.explain import warnings_text
 from karta_interpreter.cli.files import check_stdin, file_given, read_object, read_objects
 from karta_interpreter.cli.options import LATER, NO_OBJECT, MemberOptions, definitions, file_option, output
 from karta_interpreter.cli.program import Problem, UsageProblem
-from karta_interpreter.cli.render import one_line, say, written
+from karta_interpreter.cli.render import one_line, say, text_of, written
 from karta_interpreter.engine.evaluation import Status, pod_name
 from karta_interpreter.engine.explain import warnings_about
 from karta_interpreter.engine.workload import ComponentNode, InstanceNode, PodGroup, SubGroup, WorkloadTree
@@ -44,7 +44,7 @@ def tree_text(tree: WorkloadTree) -> str:
     if tree.ungrouped:
         reasons = dict.fromkeys(reason_without_group(tree.workload, pod) for pod in tree.ungrouped)
         below.append((_line("in no group", *map(pod_name, tree.ungrouped)), [(text, []) for text in reasons if text]))
-    return "".join(f"{one_line(line)}\n" for line in (head, *_drawn(below)))
+    return text_of((head, *_drawn(below)))
 
 
 def _component(node: ComponentNode, name: str, *facts: str) -> _Branch:

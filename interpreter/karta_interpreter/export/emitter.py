@@ -391,7 +391,7 @@ class Emitter(LuaBody):
             self.each(node.right, dot, OutputSink(other, short=True))
         self._again(outputs, origins, sink)
 
-    def _choice(self, branches: Sequence[tuple[ast.Node, ast.Node]], otherwise: ast.Node, dot: Value) -> Value:
+    def _choice(self, branches: Sequence[ast.Branch], otherwise: ast.Node, dot: Value) -> Value:
         test, then, other = _first_branch(branches, otherwise)
         condition = self.condition(test, dot)
         with self.aside() as lines:
@@ -422,7 +422,7 @@ class Emitter(LuaBody):
                 self.assign(name, code)
 
     def _choices(
-        self, branches: Sequence[tuple[ast.Node, ast.Node]], otherwise: ast.Node, dot: Value, sink: OutputSink[Value]
+        self, branches: Sequence[ast.Branch], otherwise: ast.Node, dot: Value, sink: OutputSink[Value]
     ) -> None:
         """Write ``if`` with any number of outputs."""
         test, then, other = _first_branch(branches, otherwise)
@@ -570,9 +570,7 @@ class Emitter(LuaBody):
         return Name(function)
 
 
-def _first_branch(
-    branches: Sequence[tuple[ast.Node, ast.Node]], otherwise: ast.Node
-) -> tuple[ast.Node, ast.Node, ast.Node]:
+def _first_branch(branches: Sequence[ast.Branch], otherwise: ast.Node) -> tuple[ast.Node, ast.Node, ast.Node]:
     """Return the first condition, its result, and all other branches as one expression."""
     (test, then), *others = branches
     return test, then, ast.If(tuple(others), otherwise) if others else otherwise

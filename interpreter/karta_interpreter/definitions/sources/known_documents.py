@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,6 +12,8 @@ from karta_interpreter.base.ignores import MARK
 from karta_interpreter.base.k8s.manifest import MOST_DOCUMENTS
 from karta_interpreter.definitions.karta.loading import Loaded, load_documents
 
+_Section: TypeAlias = tuple[int, bytes, str]
+"""The first line, the digest and the text of a part."""
 _SEPARATOR: Final = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
 # A directive, or the end of a document, is about its neighbours. So may be the comment of an ignore. Other line breaks
 # are counted otherwise.
@@ -56,7 +58,7 @@ class KnownDocuments:
         return part and part.moved_to(line)
 
 
-def _split(text: str) -> list[tuple[int, bytes, str]]:
+def _split(text: str) -> list[_Section]:
     r"""Return first line, digest and text of each part, nothing if there is one part or if parts need each other.
 
     >>> [(line, part) for line, _, part in _split("a: 1\n---\nb: 2\n")]
@@ -67,7 +69,7 @@ def _split(text: str) -> list[tuple[int, bytes, str]]:
     is_json = text.lstrip("\ufeff \t\r\n").startswith(("{", "["))
     if not 1 < len(starts) <= MOST_DOCUMENTS or is_json or _INSEPARABLE.search(text):
         return []
-    parts, line = list[tuple[int, bytes, str]](), 1
+    parts, line = list[_Section](), 1
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
         part = text[start:end]
         parts.append((line, sha256(part.encode()).digest(), part))
@@ -75,7 +77,7 @@ def _split(text: str) -> list[tuple[int, bytes, str]]:
     return parts
 
 
-def _load_changed(parts: Sequence[tuple[int, bytes, str]], known: dict[int, _Part], source: str) -> list[Loaded] | None:
+def _load_changed(parts: Sequence[_Section], known: dict[int, _Part], source: str) -> list[Loaded] | None:
     """Return every Karta, with new ones of the unknown parts, None if one part cannot be read."""
     # Lines without text in place of the others, so that all places are right.
     text = "".join("\n" * part.count("\n") if line in known else part for line, _, part in parts)
@@ -87,7 +89,7 @@ def _load_changed(parts: Sequence[tuple[int, bytes, str]], known: dict[int, _Par
     return sorted(loaded, key=lambda one: one.line) if len(loaded) <= MOST_DOCUMENTS else None
 
 
-def _remembered(parts: Sequence[tuple[int, bytes, str]], loaded: Sequence[Loaded]) -> Iterator[tuple[bytes, _Part]]:
+def _remembered(parts: Sequence[_Section], loaded: Sequence[Loaded]) -> Iterator[tuple[bytes, _Part]]:
     """Yield the digest of each part, with its Kartas. They are in the order of the text."""
     waiting = [*reversed(loaded)]
     for number, (line, digest, _) in enumerate(parts):

@@ -117,7 +117,7 @@ def _others(gvk: GVK, interpreters: Iterable[Customization | RegisteredWebhook])
             takers[operation] = taker
     if not takers:
         return _NOBODY
-    names = {operation: _name(taker) for operation, taker in takers.items()}
+    names = {operation: named(taker) for operation, taker in takers.items()}
     counting = [Operation(operation) for operation in takers if operation in _COUNTS]
     if len(counting) != 1:
         return Others(names)
@@ -130,7 +130,8 @@ def _others(gvk: GVK, interpreters: Iterable[Customization | RegisteredWebhook])
     return Others(names, half, scripts, Agreement() if scripts else Agreement(None, "this server cannot run it"))
 
 
-def _name(interpreter: Customization | RegisteredWebhook) -> str:
+def named(interpreter: Customization | RegisteredWebhook) -> str:
+    """Return what messages call another interpreter."""
     if isinstance(interpreter, Customization):
         return interpreter.full_name
     return f"the webhook {interpreter.full_name}"

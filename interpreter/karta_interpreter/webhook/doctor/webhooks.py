@@ -24,7 +24,7 @@ from karta_interpreter.engine.registered.interpreters import (
     kinds_of,
 )
 from karta_interpreter.engine.registered.operations import INTERPRETS_COMPONENT, REVISES_REPLICA
-from karta_interpreter.engine.registered.pairs import ANSWER_BOTH, Others, others_of, without
+from karta_interpreter.engine.registered.pairs import ANSWER_BOTH, Others, named, others_of, without
 from karta_interpreter.webhook.doctor.result import CheckResult, ok, problem, warning
 from karta_interpreter.webhook.registration.admission_ca import WEBHOOK
 from karta_interpreter.webhook.settings import option
@@ -179,8 +179,8 @@ def _overridden(ours: Sequence[RegisteredWebhook], customizations: Sequence[Cust
             if shared := [operation for operation in operations if customization.takes(gvk, operation)]:
                 yield warning(
                     _CHECK,
-                    f"{gvk}: {', '.join(shared)} is answered by the ResourceInterpreterCustomization "
-                    f"{customization.name}, which Karmada asks before this server",
+                    f"{gvk}: {', '.join(shared)} is answered by {named(customization)}, which Karmada asks before this "
+                    "server",
                     f"delete these scripts from {customization.name}, if that is not meant",
                 )
 
@@ -253,13 +253,6 @@ def _answered_by(
     gvk: GVK, operation: Operation, foreign: Sequence[RegisteredWebhook], customizations: Sequence[Customization]
 ) -> str:
     """Return the other interpreter that answers an operation, empty if there is none."""
-    interpreters = [
-        *(
-            f"the ResourceInterpreterCustomization {customization.name}"
-            for customization in customizations
-            if customization.takes(gvk, operation)
-        ),
-        *(f"the webhook {webhook.full_name}" for webhook in foreign if webhook.takes(gvk, operation)),
-        *(["Karmada itself"] if gvk in _ANSWERED_BY_KARMADA[operation] else []),
-    ]
-    return interpreters[0] if interpreters else ""
+    interpreters: Sequence[Customization | RegisteredWebhook] = (*customizations, *foreign)
+    names = (named(interpreter) for interpreter in interpreters if interpreter.takes(gvk, operation))
+    return next(names, "Karmada itself" if gvk in _ANSWERED_BY_KARMADA[operation] else "")

@@ -5,7 +5,7 @@ So its question is known before its object is read, and only the parts of the ob
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeAlias
 
 import msgspec
 import orjson
@@ -15,6 +15,10 @@ from karta_interpreter.base.k8s import GVK, JSON, UNREAD, Projection, Read, read
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import SLOTS, Call, Operation, has_scripts_alone, projection_of
 from karta_interpreter.webhook.wire.request import OPERATIONS, Request, call_about
+
+_Find: TypeAlias = Callable[[GVK], Definition | None]
+_Key: TypeAlias = tuple[bytes, bytes]
+"""The bytes of a request that name its kind, and its operation."""
 
 # Go writes the fields in the order of Karmada's types, and these values have no characters that it would escape.
 _HEAD: Final = re.compile(
@@ -117,7 +121,7 @@ def _text_reader(text: bytes) -> tuple[tuple[JSON, ...], bytes]:
 class NewQuestion(Exception):  # noqa: N818 - nothing is wrong
     """The first request for a definition and an operation: what is read of its objects takes long to find out."""
 
-    def __init__(self, key: tuple[bytes, bytes], definition: Definition, operation: Operation) -> None:
+    def __init__(self, key: _Key, definition: Definition, operation: Operation) -> None:
         super().__init__()
         self.key, self.definition, self.operation = key, definition, operation
 
@@ -133,12 +137,12 @@ class NewQuestion(Exception):  # noqa: N818 - nothing is wrong
 class FastDecoder:
     """Reads requests for the definitions that ``find`` finds."""
 
-    def __init__(self, find: Callable[[GVK], Definition | None]) -> None:
+    def __init__(self, find: _Find) -> None:
         self._find = find
-        self._questions: dict[tuple[bytes, bytes], Question | None] = {}
-        self._asked: dict[tuple[bytes, bytes], NewQuestion] = {}
+        self._questions: dict[_Key, Question | None] = {}
+        self._asked: dict[_Key, NewQuestion] = {}
 
-    def use(self, find: Callable[[GVK], Definition | None]) -> None:
+    def use(self, find: _Find) -> None:
         """Read requests for the definitions that ``find`` finds. What was learned about those that stay is kept.
 
         Readers that are not kept are cyclic garbage, with types that no other reader shares.
@@ -157,7 +161,7 @@ class FastDecoder:
             # The traceback of the first request has its body.
             self._questions[new.key], self._asked[new.key] = question, new.with_traceback(None)
 
-    def asked_anew(self, find: Callable[[GVK], Definition | None]) -> Iterator[tuple[NewQuestion, NewQuestion]]:
+    def asked_anew(self, find: _Find) -> Iterator[tuple[NewQuestion, NewQuestion]]:
         """Yield the known questions for which ``find`` finds other definitions, each with the new question."""
         for asked in tuple(self._asked.values()):
             definition = find(asked.definition.gvk)

@@ -529,7 +529,7 @@ class PythonCode(FunctionBody):
 
             self._asked(condition, dot, write)
 
-    def _else(self, branches: list[tuple[ast.Node, ast.Node]], otherwise: ast.Node) -> ast.Node:
+    def _else(self, branches: list[ast.Branch], otherwise: ast.Node) -> ast.Node:
         """Turn ``elif`` into an ``if`` inside of ``else``."""
         for branch in reversed(branches):
             otherwise = ast.If((branch,), otherwise)

@@ -3,6 +3,8 @@
 Nodes are frozen and compare by structure: ``span``, the place in the source text, takes no part in equality.
 """
 
+from typing import TypeAlias
+
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
@@ -163,10 +165,14 @@ class Assign(Node, frozen=True):
     right: Node
 
 
+Branch: TypeAlias = tuple[Node, Node]
+"""A condition and its result."""
+
+
 class If(Node, frozen=True):
     """``if c then a elif d then b else e end``. ``branches`` pairs conditions with results."""
 
-    branches: tuple[tuple[Node, Node], ...]
+    branches: tuple[Branch, ...]
     otherwise: Node | None
 
 

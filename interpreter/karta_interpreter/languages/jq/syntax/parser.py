@@ -345,7 +345,7 @@ class _Parser:
         self.expect("end", "to close `if`")
         return ast.If(tuple(branches), otherwise, span=self.span(opened))
 
-    def branch(self, keyword: str) -> tuple[ast.Node, ast.Node]:
+    def branch(self, keyword: str) -> ast.Branch:
         condition = self.query()
         self.expect("then", f"after the condition of `{keyword}`")
         return condition, self.query()
