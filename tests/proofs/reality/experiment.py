@@ -30,7 +30,10 @@ class GoneError(Exception):
 
 @dataclass
 class Experiment:
-    """A case while it runs: ``template`` is what Karmada sends, ``replicas`` is what the scheduler has assigned."""
+    """A case while it runs: ``template`` is what Karmada sends, ``replicas`` is what the scheduler has assigned.
+
+    ``given`` is the status that the CRD gives to a new object.
+    """
 
     case: Case
     cluster: Cluster
@@ -38,6 +41,7 @@ class Experiment:
     outcome: Outcome
     template: Object = field(default_factory=dict)
     replicas: int | None = None
+    given: Object = field(default_factory=dict)
     begun: float = field(default_factory=time.monotonic)
 
     @property
@@ -72,7 +76,8 @@ class Experiment:
         try:
             self.cluster.karmada.request("POST", self.cluster.karmada.collection(self.case.object), self.case.object)
             self.template = self._first_template()
-            self.cluster.member.request("POST", self.cluster.member.collection(self.case.object), self.template)
+            created = self.cluster.member.request("POST", self.cluster.member.collection(self.template), self.template)
+            self.given = created.get("status") or {}
         except ApiError as error:
             self.found(Finding("creation", "" if self.case.rejected else error.message[:400]))
             return False
@@ -91,7 +96,8 @@ class Experiment:
         while True:
             rests = self.cluster.activity.wait_until_quiet(self.case.namespace, quiet, _STILL)
             late = time.monotonic() - self.begun > _WITHOUT_STATUS
-            if late or (self.cluster.member.find(self.case.object) or {"status": "gone"}).get("status"):
+            status = (self.cluster.member.find(self.case.object) or {"status": "gone"}).get("status")
+            if late or (status and status != self.given):
                 return rests
             self.cluster.activity.wait_for_change(self.case.namespace, 1.0)
 

@@ -119,16 +119,20 @@ def source_controller(cluster: Cluster, source: Path) -> None:
 
 
 def kustomize_controller(cluster: Cluster, source: Path) -> None:
-    """It takes artifacts from source-controller's own server."""
+    _run_beside_sources(cluster, source, "kustomize-controller")
+
+
+def helm_controller(cluster: Cluster, source: Path) -> None:
+    _run_beside_sources(cluster, source, "helm-controller")
+
+
+def _run_beside_sources(cluster: Cluster, source: Path, name: str) -> None:
+    """Start a controller of Flux that takes artifacts from source-controller's own server."""
     cluster.install_crds((source / "config" / "crd" / "bases").glob("*.yaml"))
     service: Object = cluster.member.find(named("v1", "Service", "source-controller", _FLUX)) or {}
     storage, health = service["spec"]["ports"][0]["targetPort"], free_port()
-    cluster.run(
-        "kustomize-controller",
-        *_flux_flags(health),
-        SOURCE_CONTROLLER_LOCALHOST=f"127.0.0.1:{storage}",
-    )
-    cluster.wait_for_port("kustomize-controller", health)
+    cluster.run(name, *_flux_flags(health), SOURCE_CONTROLLER_LOCALHOST=f"127.0.0.1:{storage}")
+    cluster.wait_for_port(name, health)
 
 
 def _flux_flags(health: int) -> tuple[str, ...]:
