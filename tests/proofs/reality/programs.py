@@ -133,7 +133,10 @@ def _build(folder: Path, program: Program, target: Path, say: Callable[[str], No
         build_package(program.package, target, _module(folder, program), _LINK, say)
         return
     flags = f"-trimpath -buildvcs=false -overlay={overlay(folder / f'{program.binary}.overlay', program)}"
-    build_package(program.package, target, program.source(), _LINK, say, GOFLAGS=flags)
+    # What a tree carries of its modules follows its workspace, if it has one.
+    work = program.source() / "go.work"
+    workspace = str(work) if work.exists() else "off"
+    build_package(program.package, target, program.source(), _LINK, say, GOFLAGS=flags, GOWORK=workspace)
 
 
 def overlay(folder: Path, program: Program) -> Path:

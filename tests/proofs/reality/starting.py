@@ -77,12 +77,20 @@ def mpi_operator(cluster: Cluster, source: Path) -> None:
 
 def training_operator(cluster: Cluster, source: Path) -> None:
     # The CRD of MPIJobs is that of MPI Operator, which serves another version of them.
-    kinds = ("pytorchjob", "tfjob", "xgboostjob", "paddlejob", "jaxjob")
-    _run_training_operator(cluster, source / "manifests" / "base", kinds)
+    kinds, manifests = ("pytorchjob", "tfjob", "xgboostjob", "paddlejob", "jaxjob"), source / "manifests" / "base"
+    port = _run_training_operator(cluster, manifests, kinds)
+    cluster.wait_for_port("training-operator", port)
+    cluster.install_webhooks("training-operator", manifests / "webhook" / "manifests.yaml", port)
 
 
-def _run_training_operator(cluster: Cluster, manifests: Path, kinds: Sequence[str]) -> None:
-    port = free_port()
+def training_operator_mpi(cluster: Cluster, source: Path) -> None:
+    """The version of MPIJobs that MPI Operator does not serve. It has no webhooks."""
+    _run_training_operator(cluster, source / "manifests" / "base", ["mpijob"])
+
+
+def _run_training_operator(cluster: Cluster, manifests: Path, kinds: Sequence[str]) -> int:
+    """Run it for these kinds, and return the port of their webhooks."""
+    port, health = free_port(), free_port()
     cluster.install_crds(manifests / "crds" / f"kubeflow.org_{kind}s.yaml" for kind in kinds)
     # The operator makes certificates for a Secret and a webhook of these names. It begins when a file is at a path that
     # it cannot be told, as if the Secret were mounted. It serves the certificates of its folder of temporary files.
@@ -96,15 +104,15 @@ def _run_training_operator(cluster: Cluster, manifests: Path, kinds: Sequence[st
     cluster.run(
         "training-operator",
         "--metrics-bind-address=0",
-        f"--health-probe-bind-address=127.0.0.1:{free_port()}",
+        f"--health-probe-bind-address=127.0.0.1:{health}",
         f"--webhook-server-port={port}",
         "--kube-api-qps=500",
         "--kube-api-burst=1000",
         "--controller-threads=4",
         *(f"--enable-scheme={kind}" for kind in kinds),
     )
-    cluster.wait_for_port("training-operator", port)
-    cluster.install_webhooks("training-operator", manifests / "webhook" / "manifests.yaml", port)
+    cluster.wait_for_port("training-operator", health)
+    return port
 
 
 def trainer(cluster: Cluster, source: Path) -> None:
