@@ -35,6 +35,7 @@ _DEFAULTS: Final[tuple[_Row, ...]] = (
         ("Milvus", _OLD_CLUSTER, ("spec", "components", name), {"replicas": 1}, _WRITTEN)
         for name in ("dataCoord", "indexCoord", "queryCoord")
     ),
+    ("NIMService", {"spec": {}}, ("spec", "scale"), {"hpa": {"minReplicas": 1, "maxReplicas": 0}}, {"enabled": False}),
     (
         "Cluster",
         {"spec": {"replicationSlots": {"updateInterval": 30}}},
@@ -105,6 +106,7 @@ _DEFAULTS: Final[tuple[_Row, ...]] = (
 )
 # Kind, template, place, and a field of somebody's own in the default that was dropped on purpose.
 _OWN: Final[tuple[tuple[str, Object, Path, JSON], ...]] = (
+    ("NIMService", {"spec": {}}, ("spec", "scale"), {"enabled": True, "hpa": {"minReplicas": 1, "maxReplicas": 4}}),
     (
         "Milvus",
         {"spec": {}},
