@@ -73,3 +73,14 @@ def grove_clique(pod: Object) -> str:
         before = f"{group}-{labels['grove.io/podcliquescalinggroup-replica-index']}-"
     clique: str = labels["grove.io/podclique"]
     return clique.removeprefix(before)
+
+
+def nim_part(pod: Object) -> str:
+    """Return what a pod of the NIM operator is for by its container: an endpoint picker, a cache, or the service."""
+    names = {"epp": "epp", "nim-cache-ctr": "cache" if is_caching(pod) else "probe"}
+    return names.get(pod["spec"]["containers"][0]["name"], "nimservice")
+
+
+def is_caching(pod: Object) -> bool:
+    """Whether a pod of a NIMCache is one of its Job: the one before, which looks into the image, goes on."""
+    return "batch.kubernetes.io/job-name" in pod["metadata"].get("labels", {})

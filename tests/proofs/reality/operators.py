@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.proofs.reality import starting
+from tests.proofs.reality.models import start_models
 from tests.proofs.reality.sources import Sources
 from tests.proofs.rig.api import Object, named, until
 from tests.proofs.rig.cluster import Cluster
@@ -177,6 +178,47 @@ def grove(cluster: Cluster, source: Path) -> None:
     for what, path in {"Mutating": "default", "Validating": "validate"}.items():
         address = f"{port}/webhooks/{path}-podcliqueset"
         _call(cluster, what, address, "grove.io", "v1alpha1", ["podcliquesets"])
+
+
+def nim(cluster: Cluster, source: Path) -> None:
+    """It reaches a model by the address of a Service, which only its proxy answers."""
+    cluster.install_crds((source / "config" / "crd" / "bases").glob("*.yaml"))
+    port, models = free_port(), f"http://127.0.0.1:{start_models()}"
+    cluster.run(
+        "nim",
+        f"--health-probe-bind-address=127.0.0.1:{free_port()}",
+        ENABLE_WEBHOOKS="true",
+        WEBHOOK_PORT=str(port),
+        MANIFESTS=str(source / "manifests"),
+        POD_LOGS=models,
+        HTTP_PROXY=models,
+        NO_PROXY="",
+        no_proxy="",
+    )
+    cluster.wait_for_port("nim", port)
+    cluster.install_webhooks("nim", source / "config" / "webhook" / "manifests.yaml", port)
+
+
+def aibrix(cluster: Cluster, source: Path) -> None:
+    """It has one program for all of its kinds, and the webhooks of StormServices are what these need."""
+    cluster.install_crds((source / "config" / "crd").glob("*/*aibrix.ai_*.yaml"))
+    port = free_port()
+    cluster.run(
+        "aibrix",
+        f"--kubeconfig={cluster.kubeconfig}",
+        "--controllers=*",
+        "--metrics-bind-address=0",
+        f"--health-probe-bind-address=127.0.0.1:{free_port()}",
+        "--kube-api-qps=500",
+        "--kube-api-burst=1000",
+        WEBHOOK_PORT=str(port),
+    )
+    cluster.wait_for_port("aibrix", port)
+    cluster.install_webhooks("aibrix", source / "config" / "webhook" / "manifests.yaml", port, wanted=_is_of_storms)
+
+
+def _is_of_storms(webhook: Object) -> bool:
+    return any("stormservices" in rule["resources"] for rule in webhook["rules"])
 
 
 def _call(cluster: Cluster, what: str, address: str, group: str, version: str, resources: Sequence[str]) -> None:
