@@ -84,3 +84,14 @@ def nim_part(pod: Object) -> str:
 def is_caching(pod: Object) -> bool:
     """Whether a pod of a NIMCache is one of its Job: the one before, which looks into the image, goes on."""
     return "batch.kubernetes.io/job-name" in pod["metadata"].get("labels", {})
+
+
+def spark_role(pod: Object) -> str:
+    """Return the role that Spark has given a pod; the driver of a SparkConnect is its server."""
+    role: str = pod["metadata"]["labels"]["spark-role"]
+    return "server" if role == "connect-server" else role
+
+
+def is_driver(pod: Object) -> bool:
+    """Whether a pod ends with its SparkApplication: the driver removes executors that still run."""
+    return spark_role(pod) == "driver"

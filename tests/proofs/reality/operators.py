@@ -7,8 +7,9 @@ from pathlib import Path
 from tests.proofs.reality import starting
 from tests.proofs.reality.models import start_models
 from tests.proofs.reality.sources import Sources
+from tests.proofs.reality.spark import Spark
 from tests.proofs.rig.api import Object, named, until
-from tests.proofs.rig.cluster import Cluster
+from tests.proofs.rig.cluster import Cluster, documents
 from tests.proofs.rig.processes import free_port
 
 _PATIENCE = 120.0
@@ -219,6 +220,57 @@ def aibrix(cluster: Cluster, source: Path) -> None:
 
 def _is_of_storms(webhook: Object) -> bool:
     return any("stormservices" in rule["resources"] for rule in webhook["rules"])
+
+
+def spark_operator(cluster: Cluster, source: Path) -> None:
+    """A stand-in is its spark-submit, and what runs in the pods of drivers. It enters certificates of its own."""
+    namespace, name, port, health = "spark-operator", "spark-operator-webhook", free_port(), free_port()
+    cluster.install_crds((source / "config" / "crd" / "bases").glob("*.yaml"))
+    cluster.add_namespace(namespace)
+    webhooks = [_of_spark(thing, name, port) for thing in documents(source / "config" / "webhook" / "manifests.yaml")]
+    for thing in webhooks:
+        cluster.member.apply(thing)
+    cluster.processes.start(
+        "spark-webhook",
+        cluster.programs["spark-operator"],
+        *("webhook", "start", f"--webhook-port={port}", f"--health-probe-bind-address=127.0.0.1:{free_port()}"),
+        f"--webhook-cert-dir={cluster.temporary / 'spark-webhook'}",
+        f"--mutating-webhook-name={name}",
+        f"--validating-webhook-name={name}",
+        f"--webhook-secret-namespace={namespace}",
+        environment={"KUBECONFIG": str(cluster.kubeconfig)},
+    )
+    cluster.wait_for_port("spark-webhook", port)
+    starting.until_entered(cluster, "Spark Operator", "caBundle", webhooks)
+    cluster.run(
+        "spark-operator",
+        *("controller", "start", f"--health-probe-bind-address=127.0.0.1:{health}"),
+        # The minute, by which its runs are called, is one of those that are replaced in recorded states.
+        "--scheduled-spark-application-timestamp-precision=minutes",
+        *("--kube-api-qps=500", "--kube-api-burst=1000"),
+        SPARK_HOME=str(Spark(cluster.member).install(cluster.temporary / "spark")),
+        KUBERNETES_SERVICE_HOST="127.0.0.1",
+        KUBERNETES_SERVICE_PORT=str(cluster.member.port),
+    )
+    cluster.wait_for_port("spark-operator", health)
+
+
+def _of_spark(thing: Object, name: str, port: int) -> Object:
+    """Return webhooks under the name that the operator is told; pods are those of Spark, as in its chart."""
+    for hook in thing["webhooks"]:
+        hook["clientConfig"] = {"url": f"https://localhost:{port}{hook['clientConfig']['service']['path']}"}
+        if "pods" in hook["rules"][0]["resources"]:
+            hook["objectSelector"] = {"matchLabels": {"sparkoperator.k8s.io/launched-by-spark-operator": "true"}}
+    return {**thing, "metadata": {"name": name}}
+
+
+def slurm_operator(cluster: Cluster, source: Path) -> None:
+    """Without its webhook, which only validates. It has no client of Slurm, so that no job waits for a node."""
+    cluster.install_crds((source / "config" / "crd" / "bases").glob("*.yaml"))
+    port = free_port()
+    flags = ("--metrics-addr=0", "--nodeset-workers=4")
+    cluster.run("slurm-operator", *flags, f"--health-addr=127.0.0.1:{port}")
+    cluster.wait_for_port("slurm-operator", port)
 
 
 def _call(cluster: Cluster, what: str, address: str, group: str, version: str, resources: Sequence[str]) -> None:

@@ -147,7 +147,7 @@ def kruise(cluster: Cluster, source: Path) -> None:
         WEBHOOK_CERT_DIR=str(cluster.temporary / "kruise"),
         POD_NAMESPACE="kruise-system",
     )
-    _until_entered(cluster, "OpenKruise", "url", webhooks)
+    until_entered(cluster, "OpenKruise", "url", webhooks)
     cluster.wait_for_port("kruise", port)
 
 
@@ -333,7 +333,7 @@ def tekton(cluster: Cluster, source: Path) -> None:
     cluster.wait_for_port("tekton-webhook", port)
     kinds = {"MutatingWebhookConfiguration": name, "ValidatingWebhookConfiguration": f"validation.{name}"}
     entered = [named(_ADMISSION, kind, of) for kind, of in kinds.items()]
-    _until_entered(cluster, "Tekton", "caBundle", entered)
+    until_entered(cluster, "Tekton", "caBundle", entered)
     images = (f"--{image}=example.com/{image}" for image in _IMAGES_OF_TEKTON)
     _run_of_tekton(cluster, "tekton", *images, CONFIG_LEADERELECTION_NAME="config-leader-election-controller")
 
@@ -450,7 +450,7 @@ def _install_everywhere(cluster: Cluster, file: Path) -> None:
             api.apply(thing)
 
 
-def _until_entered(cluster: Cluster, name: str, field: str, webhooks: list[Object]) -> None:
+def until_entered(cluster: Cluster, name: str, field: str, webhooks: list[Object]) -> None:
     """Wait until a controller has entered a field into the client configuration of its webhooks."""
 
     def are_entered() -> bool:

@@ -16,7 +16,19 @@ from tests.proofs.rig.podstatus import FAILED, PENDING, RUNNING, STARTED, SUCCEE
 
 Step = Callable[[Experiment, str], None]
 
-_ENDS = {"Complete", "Completed", "Succeed", "Succeeded", "Failed", "Finished", "complete", "completed", "failed"}
+_ENDS = {
+    "Complete",
+    "Completed",
+    "Succeed",
+    "Succeeded",
+    "Failed",
+    "Finished",
+    "complete",
+    "completed",
+    "failed",
+    "COMPLETED",
+    "FAILED",
+}
 _RETRIES = 75.0
 _WRITER = "fieldManager=of-the-member"
 
@@ -103,9 +115,10 @@ def _end(experiment: Experiment, phase: str) -> None:
 
 def _has_ended(thing: Object) -> bool:
     status = thing.get("status") or {}
-    state = status.get("state")
-    places = (status, state if isinstance(state, dict) else {})
-    named = {str(place.get(name)) for place in places for name in ("jobDeploymentStatus", "phase", "terminalState")}
+    parts = (status.get(name) for name in ("state", "applicationState"))
+    places = (status, *(part for part in parts if isinstance(part, dict)))
+    fields = ("jobDeploymentStatus", "phase", "terminalState", "state")
+    named = {str(place.get(name)) for place in places for name in fields}
     conditions = status.get("conditions") or ()
     if isinstance(conditions, dict):  # a JobFlow has those of its Jobs by name
         conditions = ()
@@ -144,6 +157,14 @@ def _fail_only(experiment: Experiment, component: str) -> None:
 
     experiment.want(RUNNING, wish)
     judge_state(experiment, "one-failed", None)
+
+
+def _lose(experiment: Experiment, component: str) -> None:
+    """Delete one pod of a component, as somebody in the member does who drains a node."""
+    of = experiment.case.kind.component
+    lost = next(pod for pod in active(experiment.pods) if component in {"", of(pod)})
+    experiment.cluster.activity.touch(experiment.case.namespace)
+    experiment.cluster.member.delete(lost)
 
 
 def _suspend(experiment: Experiment, _: str) -> None:
@@ -304,6 +325,7 @@ STEPS: Mapping[str, Step] = {
     "succeed-some": _succeed_some,
     "fail": _fail,
     "fail-only": _fail_only,
+    "lose": _lose,
     "suspend": _suspend,
     "resume": _resume,
     "edit": _edit,
