@@ -19,7 +19,7 @@ from karta_interpreter.definitions.karta import (
     StatusRules,
 )
 from karta_interpreter.engine.evaluation import status_match_reads
-from karta_interpreter.engine.operations.aggregate import UNTIL_THE_END, ranks
+from karta_interpreter.engine.operations.aggregate import ENDED_CONTAINERS, UNTIL_THE_END, ranks
 from karta_interpreter.export.interpretation import matched_status
 from karta_interpreter.export.lua import key_text, quoted
 from karta_interpreter.export.paths import plain_path
@@ -72,6 +72,7 @@ def _fields(script: OperationScript) -> dict[str, str]:
     definition = script.definition
     rules = definition.annotations.aggregate
     worst_first = _worst_first(definition)
+    ended = ENDED_CONTAINERS.get(definition.gvk)
     fields = {
         "statuses_of": matched_status(script, frozenset(Status) - {Status.UNDEFINED}),
         "worst_first": lua_value(worst_first),
@@ -87,6 +88,7 @@ def _fields(script: OperationScript) -> dict[str, str]:
         "anywhere": _fields_with(rules, {AggregateRule.ANY}, ("status", "conditions")),
         "required": _required(definition),
         "outcomes": _outcomes(definition),
+        "ended_containers": script.function(ended, "ended containers", "list") if ended else "",
         "is_suspended": _suspended(script),
         "state_fields": _state_fields(definition),
         **_condition_fields(definition.status),

@@ -18,7 +18,7 @@ import yaml
 
 from karta_interpreter.base.k8s import Object, Path, changes, get, remove, set_value
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.engine.operations import Call, Operation, interpret
+from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
 from tests.catalogue.entries import entries
 from tests.proofs.e2e.flow import say
 from tests.proofs.e2e.immutable import Variation, variations
@@ -33,6 +33,7 @@ _DRY_RUN: Final = "?dryRun=All"
 _TEMPLATE_OF_PODS: Final = ("spec", "template")
 _POD_FIELDS: Final = ("activeDeadlineSeconds", "terminationGracePeriodSeconds", "tolerations")
 _MOST_TRIED: Final = 12
+_CONTAINER: Final = {"image": "i", "imageID": "i", "ready": False, "restartCount": 0}
 _REFUSALS: Final = {400, 403, 422, 500}
 
 IsAllowed = Callable[[Path], bool]
@@ -194,3 +195,38 @@ def test_member_keeps_what_no_api_server_changes(
     say(f"{name}: {len(tried)} of {len(verdicts)} variations can exist")
     assert not wrong, f"{len(wrong)} of {len(tried)}\n" + "\n".join(wrong)
     assert not SWEEPS_ALL or len(tried) >= fewest
+
+
+@pytest.mark.parametrize(
+    ("policy", "code", "is_refused"),
+    [("Never", 0, True), ("Never", 1, True), ("OnFailure", 0, True), ("OnFailure", 1, False), ("Always", 0, False)],
+)
+def test_status_of_a_pod_that_is_back_is_accepted(
+    member: RecordedMember, policy: str, code: int, *, is_refused: bool
+) -> None:
+    api, definition = member.api, _definition("Pod")
+    api.add_namespace(_NAMESPACE)
+    base = deepcopy(_BASES["Pod"])
+    base["metadata"] |= {"namespace": _NAMESPACE, "generateName": "back-"}
+    base["spec"] |= {"restartPolicy": policy}
+    pod = api.request("POST", api.collection(base), base)
+    name = base["spec"]["containers"][0]["name"]
+
+    def written(state: Object, phase: str) -> Object:
+        status = {"phase": phase, "containerStatuses": [{**_CONTAINER, "name": name, "state": state}]}
+        items = (StatusItem("north", status),)
+        answer: Object = interpret(definition, Call(Operation.AGGREGATE_STATUS, pod, items=items))["aggregatedStatus"]
+        stored: Object = api.request("PUT", f"{api.path(pod)}/status", answer)
+        return stored
+
+    running = {"running": {"startedAt": "2026-03-01T09:00:00Z"}}
+    pod = written({"terminated": {"exitCode": code}}, "Failed" if code else "Succeeded")
+    as_it_is = {"containerStatuses": [{**_CONTAINER, "name": name, "state": running}]}
+    if is_refused:
+        with pytest.raises(ApiError, match="non-terminated"):
+            api.request("PUT", f"{api.path(pod)}/status{_DRY_RUN}", {**pod, "status": {**pod["status"], **as_it_is}})
+
+    pod = written(running, "Running")
+    assert ("containerStatuses" in pod["status"]) is not is_refused
+    pod = written(running, "Running")
+    assert pod["status"]["containerStatuses"][0]["state"] == running

@@ -20,6 +20,8 @@ from karta_interpreter.engine.operations.aggregate import (
     reports_of,
 )
 
+_HISTORY = "the template's present status, and what API servers and outcomes allow after it, decide"
+
 
 class _Recorded(Merging):
     """Merges as AggregateStatus does, and keeps the parts of each field."""
@@ -58,7 +60,8 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
     for path, _, new in changes(before or {}, after or {}):
         if new in (None, NOTHING):
             removed = Place(("status", *path), get(before, path))
-            yield Fact("removed", f"{field_path(path)} is removed: no cluster reports it", places=(removed,))
+            why = "no cluster reports it" if get(merged, path) is None else _HISTORY
+            yield Fact("removed", f"{field_path(path)} is removed: {why}", places=(removed,))
 
 
 def _silent(call: Call, clusters: Sequence[str], *, is_warning: bool) -> Fact:
@@ -139,7 +142,7 @@ def _history(path: tuple[str, ...], rule: AggregateRule | None, *, is_added: boo
         return f"rule {rule}, by which the template's present value stays"
     if is_added:
         return "the CRD requires it, and no cluster gives a value"
-    return "the template's present status and the definition's outcomes decide"
+    return _HISTORY
 
 
 def _how(value: JSON, rule: AggregateRule | None, reported: Sequence[MemberPart]) -> str:

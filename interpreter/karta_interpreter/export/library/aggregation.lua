@@ -648,6 +648,21 @@ local function with_starts(kind, status, known, template)
   for _, start in ipairs(starts) do status[start] = known[start] end
 end
 
+-- Leaves out the containers that are back after their end, which API servers refuse. The next time they are new ones.
+local function leave_out_returned(status, ended)
+  local is_ended = {}
+  for _, name in ipairs(ended) do is_ended[name] = true end
+  for _, field in ipairs({"containerStatuses", "initContainerStatuses"}) do
+    local shown = {}
+    for _, container in ipairs(is_list(status[field]) and status[field] or {}) do
+      local is_shown = is_object(container)
+      if is_shown and is_ended[container.name] then is_shown = value_at(container, {"state", "terminated"}) ~= nil end
+      if is_shown then shown[#shown + 1] = container end
+    end
+    status[field] = shown[1] and shown or nil
+  end
+end
+
 -- The names of the clusters whose controller has observed no generation yet, nil for none.
 local function new_clusters(items)
   local names = {}
@@ -706,6 +721,7 @@ local function aggregated(kind, template, items)
   if with.outcomes and kind.outcomes then merged = with_outcome(kind, merged, before, is_over) end
   local known = is_object(before) and before or {}
   if with.outcomes and kind.outcomes then with_starts(kind, merged, known, template) end
+  if with.ended_containers then leave_out_returned(merged, kind.ended_containers(template)) end
   if with.kept then
     for field in pairs(kind.kept) do if known[field] ~= nil then merged[field] = known[field] end end
   end

@@ -19,6 +19,7 @@ from karta_interpreter.engine.operations.aggregate.member_status import (
 from karta_interpreter.engine.operations.aggregate.merge import UNTIL_THE_END, Merging, Present, are_conditions, of_all
 from karta_interpreter.engine.operations.aggregate.reduce import is_time
 from karta_interpreter.engine.operations.aggregate.status_history import (
+    ENDED_CONTAINERS,
     emptied,
     has_ended,
     has_outcome,
@@ -29,6 +30,7 @@ from karta_interpreter.engine.operations.call import StatusItem
 from karta_interpreter.languages.jq import equal, take_outputs
 
 __all__ = [
+    "ENDED_CONTAINERS",
     "UNTIL_THE_END",
     "MemberPart",
     "MemberReport",
@@ -73,7 +75,7 @@ def aggregation_reads(definition: Definition, projection: Projection) -> None:
     """Mark what AggregateStatus reads of the template."""
     projection.take("status", "metadata.generation")
     status_match_reads(definition, projection)
-    take_outputs(projection, *(action.path for action in definition.suspend))
+    take_outputs(projection, *(action.path for action in definition.suspend), ENDED_CONTAINERS.get(definition.gvk))
 
 
 def _merged(merging: Merging, definition: Definition, template: Object, items: Sequence[StatusItem]) -> Object | None:

@@ -3,11 +3,12 @@
 docs/aggregate-status.md has the rules: how a workload ends by the annotation ``outcomes``, to which API servers may
 hold a status, and which fields stay when clusters leave. If a kind has outcomes, its start stays until the template is
 suspended, as API servers demand of a Job. Any other kind may start again, in another cluster or after a failed attempt.
+Of a Pod, API servers refuse that a container without restarts is back after its end.
 """
 
 from collections.abc import Mapping, Sequence
 
-from karta_interpreter.base.k8s import JSON, NewObject, Object, Projection, generation, get, set_value
+from karta_interpreter.base.k8s import GVK, JSON, NewObject, Object, Projection, generation, get, objects_in, set_value
 from karta_interpreter.definitions.karta import ADDING_UP, OF_A_CLUSTER, OF_TEMPLATE, AggregateRule, Definition
 from karta_interpreter.engine.evaluation import Status, match_status, status_match_reads
 from karta_interpreter.engine.operations.aggregate.member_status import is_new
@@ -23,11 +24,22 @@ from karta_interpreter.engine.operations.aggregate.reduce import (
 )
 from karta_interpreter.engine.operations.call import StatusItem
 from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING, observed_generation
+from karta_interpreter.languages.jq import Query
 
 # The reason that Flux's controllers give before the first result (`meta.ProgressingReason` in fluxcd/pkg).
 _PROGRESSING = "Progressing"
 
 _ENDED = frozenset({Status.COMPLETED, Status.FAILED})
+
+ENDED_CONTAINERS: Mapping[GVK, Query] = {
+    GVK("", "v1", "Pod"): Query.compile(
+        '(select(.spec.restartPolicy == "Never") | .status | .containerStatuses[]?, .initContainerStatuses[]?'
+        " | select(.state.terminated != null)), "
+        '(select(.spec.restartPolicy == "OnFailure") | .status | .containerStatuses[]?, .initContainerStatuses[]?'
+        " | select(.state.terminated.exitCode == 0)) | .name"
+    )
+}
+"""The names of containers with an end that stays, by kind: ``ValidateContainerStateTransition`` for a Pod."""
 
 # Conditions by their types.
 _Conditions = Mapping[str, Object]
@@ -52,6 +64,8 @@ def next_status(
         status = _concluded(definition, polarity, status, present_status, items, new)
     if definition.annotations.outcomes:
         status = _with_starts(definition, template, status, present_status)
+    if query := ENDED_CONTAINERS.get(definition.gvk):
+        _forget_returned(status, query.evaluate(template))
     successor = _with_known(definition, status, present_status)
     observed = _agreed_generation(definition, items, generation(template))
     if observed is not None or "observedGeneration" in present_status:
@@ -169,6 +183,18 @@ def _with_starts(definition: Definition, template: Object, status: NewObject, be
         if is_end(key) and is_time(value):
             kept[key] = latest([value, *starts.values()])
     return kept
+
+
+def _forget_returned(status: NewObject, ended: Sequence[JSON]) -> None:
+    """Leave out the containers that are back, from another cluster or in a new pod. The next time they are new ones."""
+    for field in ("containerStatuses", "initContainerStatuses"):
+        shown = [
+            container
+            for container in objects_in(status.pop(field, None))
+            if container.get("name") not in ended or get(container, ("state", "terminated")) is not None
+        ]
+        if shown:
+            status[field] = shown
 
 
 def is_suspended(definition: Definition, template: Object) -> bool:
