@@ -17,6 +17,12 @@ class Alarm(NamedTuple):
 
 ALARMS = (
     Alarm(
+        "Cluster",
+        "cnpg-patched.",
+        Question.REQUIREMENTS,
+        "what a patch of the pods adds is text that no expression reads",
+    ),
+    Alarm(
         "PodCliqueSet",
         "grove-clique-edited.",
         Question.COUNTS,

@@ -95,3 +95,8 @@ def spark_role(pod: Object) -> str:
 def is_driver(pod: Object) -> bool:
     """Whether a pod ends with its SparkApplication: the driver removes executors that still run."""
     return spark_role(pod) == "driver"
+
+
+def sets_up_instance(pod: Object) -> bool:
+    """Whether a pod sets up the volume of a new instance of CloudNativePG."""
+    return "cnpg.io/jobRole" in pod["metadata"].get("labels", {})

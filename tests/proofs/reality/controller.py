@@ -26,6 +26,10 @@ def _every_pod(_: Object) -> bool:
     return True
 
 
+def _no_pod(_: Object) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A kind of workload, as ``controllers.yaml`` says."""
@@ -35,6 +39,7 @@ class Kind:
     completes: bool
     component: Callable[[Object], str] = single
     ends: Callable[[Object], bool] = _every_pod
+    prepares: Callable[[Object], bool] = _no_pod
     children: tuple[str, ...] = ()
     switch: str = "spec.suspend"
     suspended: object = True

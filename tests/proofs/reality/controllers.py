@@ -61,7 +61,7 @@ def _controller(entry: Object, behind: Sequence[Controller]) -> Controller:
 
 def _kind(entry: Object) -> Kind:
     fields: dict[str, Any] = {name.replace("-", "_"): value for name, value in entry.items()}
-    for name in fields.keys() & {"component", "ends"}:
+    for name in fields.keys() & {"component", "ends", "prepares"}:
         fields[name] = getattr(components, fields[name])
     if "label" in fields:
         fields["component"] = labelled(fields.pop("label"))

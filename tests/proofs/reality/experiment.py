@@ -13,7 +13,7 @@ from tests.proofs.reality.template import prepared, template_of
 from tests.proofs.rig.api import ApiError, Object
 from tests.proofs.rig.cluster import Cluster
 from tests.proofs.rig.phase_kubelet import Wish
-from tests.proofs.rig.podstatus import PENDING
+from tests.proofs.rig.podstatus import PENDING, RUNNING, STARTED, SUCCEEDED
 
 Judgement = Callable[[], list[Finding]]
 Change = Callable[[Object], None]
@@ -88,7 +88,17 @@ class Experiment:
     def want(self, phase: str, wish: Wish | None = None) -> None:
         """Have the pods be in a phase; ``wish`` tells pods apart where they are not all in the same."""
         self.tell(phase)
-        self.cluster.kubelet.want(self.case.namespace, wish or (lambda _: phase))
+        self.cluster.kubelet.want(self.case.namespace, self._prepared(wish or (lambda _: phase)))
+
+    def _prepared(self, wish: Wish) -> Wish:
+        """Return the wish with pods that only prepare others done where they would run."""
+        prepares = self.case.kind.prepares
+
+        def wanted(pod: Object) -> str:
+            phase = wish(pod)
+            return SUCCEEDED if phase in {STARTED, RUNNING} and prepares(pod) else phase
+
+        return wanted
 
     def steady(self, settle: float | None = None) -> bool:
         """Wait until the object and its pods change no longer. Return False if they never do."""

@@ -1,13 +1,17 @@
 """How each operator from a source tree is installed and started: a function of its name, which gets its source."""
 
 import base64
+import hashlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from tests.proofs.reality import starting
+from tests.proofs.reality.instances import Instances
 from tests.proofs.reality.models import start_models
 from tests.proofs.reality.sources import Sources
 from tests.proofs.reality.spark import Spark
+from tests.proofs.reality.store import start_store
 from tests.proofs.rig.api import Object, named, until
 from tests.proofs.rig.cluster import Cluster, documents
 from tests.proofs.rig.processes import free_port
@@ -16,6 +20,8 @@ _PATIENCE = 120.0
 _NOBODY = "https://127.0.0.1:1/convert"
 _ADMISSION = "admissionregistration.k8s.io/v1"
 _FLUX = "flux-system"
+_ETCD, _STORE = 2379, 9000
+"""The ports of what a Milvus depends on, which its cases name."""
 
 
 def rbg(cluster: Cluster, source: Path) -> None:
@@ -271,6 +277,70 @@ def slurm_operator(cluster: Cluster, source: Path) -> None:
     flags = ("--metrics-addr=0", "--nodeset-workers=4")
     cluster.run("slurm-operator", *flags, f"--health-addr=127.0.0.1:{port}")
     cluster.wait_for_port("slurm-operator", port)
+
+
+def milvus(cluster: Cluster, source: Path) -> None:
+    """Without its webhook, as its chart installs it. No chart of what Milvus depends on is there."""
+    cluster.install_crds((source / "config" / "crd" / "bases").glob("*.yaml"))
+    start_store(_STORE)
+    etcd, peer = f"http://127.0.0.1:{_ETCD}", f"http://127.0.0.1:{free_port()}"
+    cluster.processes.start(
+        "etcd-of-milvus",
+        cluster.layout.binaries / "etcd",
+        f"--data-dir={cluster.folder / 'etcd-of-milvus'}",
+        f"--listen-client-urls={etcd}",
+        f"--advertise-client-urls={etcd}",
+        f"--listen-peer-urls={peer}",
+        f"--initial-advertise-peer-urls={peer}",
+        f"--initial-cluster=default={peer}",
+        "--unsafe-no-fsync",
+    )
+    # It reads the values of charts by a relative path.
+    charts = cluster.folder / "milvus" / "config" / "assets" / "charts"
+    charts.mkdir(parents=True)
+    values: Object = {chart: {} for chart in ("etcd", "minio", "pulsar", "pulsarv3", "kafka")}
+    (charts / "values.yaml").write_text(json.dumps(values), encoding="utf-8")
+    port = free_port()
+    flags = ("--metrics-bind-address=0", "--k8s-qps=500", "--k8s-burst=1000", "--tool-image=tool")
+    address = f"--health-probe-bind-address=127.0.0.1:{port}"
+    cluster.run_in(cluster.folder / "milvus", "milvus", *flags, f"--work-dir={source}/", address)
+    cluster.wait_for_port("milvus", port)
+
+
+def cloudnative_pg(cluster: Cluster, source: Path) -> None:
+    """Its instance managers are a server of ours."""
+    namespace, config, port = "cnpg-system", source / "config", free_port()
+    cluster.install_crds((config / "crd" / "bases").glob("*.yaml"))
+    cluster.add_namespace(namespace)
+    queries = "cnpg-default-monitoring"
+    for thing in documents(config / "manager" / "default-monitoring.yaml"):
+        cluster.member.apply(thing | named("v1", "ConfigMap", queries, namespace))
+    # It reads the programs that pods get by a relative path, and tells them apart by their hashes.
+    folder = cluster.folder / "cloudnative-pg"
+    (folder / "operator").mkdir(parents=True)
+    program = b"the instance manager"
+    for architecture in ("amd64", "arm64"):
+        (folder / "operator" / f"manager_{architecture}").write_bytes(program)
+    # It serves webhooks with the files of these names.
+    certificates = folder / "certificates"
+    certificates.mkdir()
+    for part in ("crt", "key"):
+        (certificates / f"apiserver.{part}").symlink_to(cluster.certificates / f"tls.{part}")
+    instances = Instances(cluster.member, hashlib.sha256(program).hexdigest(), "amd64")
+    cluster.run_in(
+        folder,
+        "cloudnative-pg",
+        "controller",
+        "--metrics-bind-address=0",
+        f"--webhook-port={port}",
+        INSTANCE_MANAGERS=f"127.0.0.1:{instances.start()}",
+        WEBHOOK_CERT_DIR=str(certificates),
+        OPERATOR_NAMESPACE=namespace,
+        OPERATOR_IMAGE_NAME="operator",
+        MONITORING_QUERIES_CONFIGMAP=queries,
+    )
+    cluster.wait_for_port("cloudnative-pg", port)
+    cluster.install_webhooks("cloudnative-pg", config / "webhook" / "manifests.yaml", port)
 
 
 def _call(cluster: Cluster, what: str, address: str, group: str, version: str, resources: Sequence[str]) -> None:

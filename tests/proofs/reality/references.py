@@ -15,8 +15,12 @@ _CLAIMS = (("resourceClaimName", "ResourceClaim"), ("resourceClaimTemplateName",
 _VALUES = (("configMapKeyRef", "ConfigMap"), ("secretKeyRef", "Secret"))
 
 
+_EVERYWHERE = ("ConfigMap", "kube-root-ca.crt")
+"""A controller of each cluster makes it in each namespace."""
+
+
 def references(spec: Object) -> set[tuple[str, str]]:
-    return set(_references(spec))
+    return {*_references(spec)} - {_EVERYWHERE}
 
 
 def _references(spec: Object) -> Iterator[tuple[str, str]]:

@@ -128,8 +128,13 @@ class Cluster:
 
     def run(self, name: str, *arguments: str | Path, **environment: str) -> Process:
         """Start a controller on the member."""
+        return self.run_in(None, name, *arguments, **environment)
+
+    def run_in(self, directory: Path | None, name: str, *arguments: str | Path, **environment: str) -> Process:
+        """Start a controller that reads files by relative paths in a directory."""
         variables = {"KUBECONFIG": str(self.kubeconfig), "TMPDIR": str(self.temporary), **environment}
-        return self.processes.start(name, self.programs[name], *arguments, environment=variables)
+        program = self.programs[name]
+        return self.processes.start(name, program, *arguments, environment=variables, directory=directory)
 
     def write_config(self, name: str, content: Object) -> Path:
         file = self.folder / f"{name}.yaml"

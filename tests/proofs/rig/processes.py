@@ -80,7 +80,13 @@ class Processes:
     folder: Path
     running: dict[str, Process] = field(default_factory=dict)
 
-    def start(self, name: str, *command: str | Path, environment: Mapping[str, str] | None = None) -> Process:
+    def start(
+        self,
+        name: str,
+        *command: str | Path,
+        environment: Mapping[str, str] | None = None,
+        directory: Path | None = None,
+    ) -> Process:
         """Start a program; one of the same name is started anew with the same log.
 
         ``environment`` has variables next to those of the tests.
@@ -93,6 +99,7 @@ class Processes:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **(environment or {})},
+                cwd=directory,
                 preexec_fn=_die_with_parent,  # noqa: PLW1509 - one system call, and nothing is left behind by a kill
             )
         self.running[name] = Process(name, child, log)
