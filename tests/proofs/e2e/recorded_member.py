@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Self, TypeVar
 
 from tests.proofs.rig import commands
-from tests.proofs.rig.api import Object, named, until
+from tests.proofs.rig.api import ApiError, Object, named, until
 from tests.proofs.rig.client import Client
 from tests.proofs.rig.kubeconfig import write_kubeconfig
 from tests.proofs.rig.layout import Layout
@@ -64,6 +64,7 @@ _REDACTED_POLICY: Final = re.compile(r'"\w+Policy": "redacted-\d+", |, "\w+Polic
 """A choice of a pod that no operation reads, and so is not in the recording: the API server has a default for it."""
 
 
+_REFUSALS: Final = {400, 422}
 _OF_SOURCES: Final = {"kruise-main", "kthena", "minicluster", "rbg"}
 """Controllers whose states lack times and choices that an API server judges: their redaction was stricter."""
 
@@ -131,7 +132,18 @@ class RecordedMember:
             self.api.apply(crd)
         self.for_each(self.api.add_namespace, sorted({state.namespace for state in self.states}))
         self.for_each(self._add_reference, shared)
-        self.for_each(self.add, self.states)
+        refused = {id(state) for state in self.for_each(self._refused, self.states) if state}
+        self.states = [state for state in self.states if id(state) not in refused]
+
+    def _refused(self, state: State) -> State | None:
+        """Create a state. Return it if the redaction took what the API server judges, such as an address."""
+        try:
+            self.add(state)
+        except ApiError as error:
+            if error.status in _REFUSALS and "redacted-" in error.message:
+                return state
+            raise
+        return None
 
     def stop(self) -> None:
         self.api.close()

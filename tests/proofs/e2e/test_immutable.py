@@ -216,15 +216,16 @@ def test_status_of_a_pod_that_is_back_is_accepted(
         status = {"phase": phase, "containerStatuses": [{**_CONTAINER, "name": name, "state": state}]}
         items = (StatusItem("north", status),)
         answer: Object = interpret(definition, Call(Operation.AGGREGATE_STATUS, pod, items=items))["aggregatedStatus"]
-        stored: Object = api.request("PUT", f"{api.path(pod)}/status", answer)
+        stored: Object = api.request("PUT", f"{api.path(dict(pod))}/status", answer)
         return stored
 
     running = {"running": {"startedAt": "2026-03-01T09:00:00Z"}}
     pod = written({"terminated": {"exitCode": code}}, "Failed" if code else "Succeeded")
-    as_it_is = {"containerStatuses": [{**_CONTAINER, "name": name, "state": running}]}
     if is_refused:
+        back = [{**_CONTAINER, "name": name, "state": running}]
+        as_it_is = {**pod, "status": {**pod["status"], "containerStatuses": back}}
         with pytest.raises(ApiError, match="non-terminated"):
-            api.request("PUT", f"{api.path(pod)}/status{_DRY_RUN}", {**pod, "status": {**pod["status"], **as_it_is}})
+            api.request("PUT", f"{api.path(dict(pod))}/status{_DRY_RUN}", as_it_is)
 
     pod = written(running, "Running")
     assert ("containerStatuses" in pod["status"]) is not is_refused
