@@ -176,36 +176,36 @@ def components(*requirements: Any) -> Any:
 @rows(
     ("placed", "counted", "cpu"),
     [
-        pytest.param(binding("m1", "m2"), {"replica": 2, "requires": TWO}, 4, id="divided: all pods once"),
-        pytest.param(binding("m1", "m2", kind="Duplicated"), {"replica": 2, "requires": TWO}, 8, id="in each cluster"),
-        pytest.param(binding("m1", "m2"), {"components": components(ONE, TWO)}, 12, id="components are not divided"),
-        pytest.param(binding(), {"replica": 2, "requires": TWO}, None, id="nothing is placed yet"),
-        pytest.param(binding("m1"), {"replica": 2, "requires": None}, None, id="without requests"),
+        pytest.param(binding("m1", "m2"), {"replica": 2, "requires": TWO}, (0, 4), id="divided: all pods once"),
+        pytest.param(binding("m1", "m2", kind="Duplicated"), {"replica": 2, "requires": TWO}, (0, 8), id="in each"),
+        pytest.param(binding("m1", "m2"), {"components": components(ONE, TWO)}, (12, 0), id="no division"),
+        pytest.param(binding(), {"replica": 2, "requires": TWO}, (0, 0), id="nothing is placed yet"),
+        pytest.param(binding("m1"), {"replica": 2, "requires": None}, (0, 0), id="without requests"),
         pytest.param(counted_today(binding("m1", "m2"), 4, 4, replicaRequirements=ONE),
-            {"replica": 4, "requires": {"resourceRequest": {"cpu": "1000m"}}}, None, id="the same amount"),
+            {"replica": 4, "requires": {"resourceRequest": {"cpu": "1000m"}}}, (0, 0), id="the same amount"),
         pytest.param(counted_today(binding("m1", "m2"), 4, 4, replicaRequirements=ONE),
-            {"replica": 4, "requires": TWO}, 4, id="more requests, of the replicas that are scheduled"),
+            {"replica": 4, "requires": TWO}, (4, 0), id="more requests, of the replicas that are scheduled"),
         pytest.param(counted_today(binding("m1", "m2"), 4, 4, replicaRequirements=TWO),
-            {"replica": 6, "requires": TWO}, 4, id="more replicas, once they are scheduled"),
+            {"replica": 6, "requires": TWO}, (0, 4), id="more replicas, once they are scheduled"),
         pytest.param(counted_today(binding("m1", "m2"), 4, 4, replicaRequirements=TWO),
-            {"replica": 3, "requires": TWO}, 0, id="less replicas: the usage of today, until they are scheduled"),
+            {"replica": 3, "requires": TWO}, (0, -2), id="less replicas"),
         pytest.param(counted_today(binding("m1", "m2"), 8, 8, replicaRequirements=ONE),
-            {"replica": 1, "requires": EIGHT}, 56, id="one pod of 8 is written while 8 are scheduled"),
+            {"replica": 1, "requires": EIGHT}, (56, -56), id="one pod of 8 is written while 8 are scheduled"),
         pytest.param(counted_today(binding("m1", "m2"), 4, 4, replicaRequirements=TWO),
-            {"replica": 4, "requires": ONE}, -4, id="less requests"),
+            {"replica": 4, "requires": ONE}, (-4, 0), id="less requests"),
         pytest.param(counted_today(binding("m1", "m2"), 4, 4, replicaRequirements=TWO),
-            {"replica": 4, "requires": None}, -8, id="no requests any more"),
+            {"replica": 4, "requires": None}, (-8, 0), id="no requests any more"),
         pytest.param(counted_today(binding("m1", "m2"), 3, 3, replicaRequirements=ONE),
-            {"components": components(ONE)}, 1, id="components instead of replicas"),
+            {"components": components(ONE)}, (1, 0), id="components instead of replicas"),
         pytest.param(counted_today(binding("m1", "m2"), 0, 0, components=components(ONE)),
-            {"components": components(ONE, ONE)}, 4, id="more components"),
+            {"components": components(ONE, ONE)}, (4, 0), id="more components"),
     ],
 )  # fmt: skip
-def test_usage_is_compared_as_the_webhook_of_karmada_does(placed: Any, counted: Any, cpu: int | None) -> None:
+def test_usage_is_compared_as_the_webhook_of_karmada_does(placed: Any, counted: Any, cpu: tuple[int, int]) -> None:
     """The oracle is ``CalculateResourceUsage``, of what the detector writes and then of what the scheduler does."""
-    added = added_usage(placed, counted)
+    expected = ({"cpu": Quantity.parse(amount).nanos} if amount else {} for amount in cpu)
 
-    assert added == ({} if cpu is None else {"cpu": Quantity.parse(cpu).nanos})
+    assert added_usage(placed, counted) == tuple(expected)
 
 
 @rows(
@@ -215,7 +215,7 @@ def test_usage_is_compared_as_the_webhook_of_karmada_does(placed: Any, counted: 
         pytest.param("ml", {"cpu": 4}, {"cpu": "1"}, "", id="just within it"),
         pytest.param("ml", {"cpu": 2}, {"cpu": "1"}, "cpu 5 of q", id="within it, and not together with others"),
         pytest.param("ml", {"cpu": -1}, {"cpu": "5"}, "", id="less than today"),
-        pytest.param("ml", {"cpu": -1}, {"cpu": "7"}, "cpu 5 of q", id="less than today, and beyond it already"),
+        pytest.param("ml", {"cpu": -1}, {"cpu": "7"}, "cpu 5 of q", id="less than today, and still beyond it"),
         pytest.param("ml", {"cpu": -1}, {"cpu": "5", "memory": "2Gi"}, "memory 1Gi", id="another is beyond it already"),
         pytest.param("ml", {"pods": 9}, {"cpu": "7"}, "", id="it changes nothing that the quota limits"),
         pytest.param("ml", {}, {"cpu": "7"}, "", id="it changes nothing"),
@@ -232,7 +232,28 @@ def test_usage_beyond_a_quota_is_told(namespace: str, added: dict[str, int], use
     nanos = {name: Quantity.parse(amount).nanos for name, amount in added.items()}
     together = Counter(nanos) + Counter({"cpu": Quantity.parse(3).nanos} if added == {"cpu": 2} else {})
 
-    effect = refusal(namespace, nanos, together, Capacity(quotas=[quota]))
+    effect = refusal(namespace, [nanos, {}], together, Capacity(quotas=[quota]))
 
     assert (effect is not None) is bool(told)
     assert effect is None or told in effect.text
+
+
+@rows(
+    ("steps", "used", "told"),
+    [
+        pytest.param([{}, {"cpu": -4}], "8", False, id="beyond it already, until the scheduler takes replicas away"),
+        pytest.param([{"cpu": 1}, {"cpu": -4}], "8", True, id="what is written is beyond it"),
+        pytest.param([{"cpu": 2}, {"cpu": -2}], "4", True, id="only what is written is beyond it"),
+        pytest.param([{"cpu": -2}, {"cpu": 2}], "5", False, id="as much as today in the end"),
+    ],
+)
+def test_each_step_is_compared_with_the_quota(steps: list[dict[str, int]], used: str, told: bool) -> None:
+    """The oracle is Karmada's webhook, asked by a program about both updates of a binding."""
+    quota = {
+        "metadata": {"namespace": "ml", "name": "q"},
+        "spec": {"overall": {"cpu": "5"}},
+        "status": {"overallUsed": {"cpu": used}},
+    }
+    added = [{name: Quantity.parse(amount).nanos for name, amount in step.items()} for step in steps]
+
+    assert (refusal("ml", added, Counter(), Capacity(quotas=[quota])) is not None) is told

@@ -158,7 +158,7 @@ class Comparison(Struct):
     capacity: Capacity = Capacity()
     effects: list[tuple[GVK, str, Effect]] = field(default_factory=list)
     """What happens to objects, as many as there are bindings, or "" for all objects of a kind."""
-    _usages: list[tuple[GVK, str, str, Mapping[str, int]]] = field(default_factory=list)
+    _usages: list[tuple[GVK, str, str, Sequence[Mapping[str, int]]]] = field(default_factory=list)
     kinds: dict[GVK, KindTotals] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
     kept: int = 0
@@ -247,8 +247,8 @@ class Comparison(Struct):
         elif counted and not is_revised and not bound.binding["spec"].get("replicas"):
             effects.append(division(bound.binding, count, None))
         self.effects += [(kind.gvk, name, effect) for effect in effects if effect]
-        if counted and (added := added_usage(bound.binding, counted)):
-            self._usages.append((kind.gvk, name, namespace(bound.binding), added))
+        if counted:
+            self._usages.append((kind.gvk, name, namespace(bound.binding), added_usage(bound.binding, counted)))
 
     def _refused(self, bound: Bound, share: int) -> str:
         """Return why a cluster cannot have a share of a workload, "" if it can."""
@@ -262,7 +262,8 @@ class Comparison(Struct):
         """Add what quotas do, when all usage is known, and put the worst effects first."""
         together: dict[str, Counter[str]] = defaultdict(Counter)
         for _, _, own, added in self._usages:
-            together[own].update(added)
+            for step in added:
+                together[own].update(step)
         for gvk, name, own, added in self._usages:
             if effect := refusal(own, added, together[own], self.capacity):
                 self.effects.append((gvk, name, effect))

@@ -187,11 +187,11 @@ def counts_of(binding: Object) -> NewObject:
     return {name: spec.get(field) for name, field in names.items()}
 
 
-def added_usage(binding: Object, counted: Mapping[str, JSON]) -> dict[str, int]:
+def added_usage(binding: Object, counted: Mapping[str, JSON]) -> tuple[dict[str, int], dict[str, int]]:
     """Return by how much new counts raise the usage of a namespace, by the names of the resources that they change.
 
     Karmada writes the counts beside the replicas that clusters have, and schedules afterwards. Its webhook compares the
-    usage both times (``isQuotaRelevantFieldChanged`` in ``pkg/webhook/resourcebinding``), so the larger one counts.
+    usage both times (``isQuotaRelevantFieldChanged`` in ``pkg/webhook/resourcebinding``).
     """
     spec = binding["spec"]
     clusters = objects_in(spec.get("clusters"))
@@ -200,11 +200,11 @@ def added_usage(binding: Object, counted: Mapping[str, JSON]) -> dict[str, int]:
     before = _usage(counts_of(binding), len(clusters), scheduled)
     written = _usage(counted, len(clusters), scheduled)
     placed = _usage(counted, len(clusters), (counted.get("replica") or 0) * times)
-    return {
-        name: max(written[name], placed[name]) - before[name]
-        for name in before | written | placed
-        if not before[name] == written[name] == placed[name]
-    }
+    return _changed(before, written), _changed(written, placed)
+
+
+def _changed(before: Counter[str], after: Counter[str]) -> dict[str, int]:
+    return {name: after[name] - before[name] for name in before | after if after[name] != before[name]}
 
 
 def _usage(counted: Mapping[str, JSON], clusters: int, replicas: int) -> Counter[str]:
@@ -234,21 +234,21 @@ def quantity_of(amount: JSON) -> Quantity:
         return Quantity(0)
 
 
-def refusal(own: str, added: Mapping[str, int], together: Mapping[str, int], capacity: Capacity) -> Effect | None:
+def refusal(own: str, added: Sequence[Mapping[str, int]], together: Counter[str], capacity: Capacity) -> Effect | None:
     """Return what the quotas of its ``own`` namespace do with an object. ``together`` is what all objects there add.
 
     Any change of a resource with a limit is refused as long as one resource is beyond its limit (``processSingleFRQ``).
     """
     for quota in capacity.quotas:
         limits = get(quota, ("spec", "overall")) or {}
-        if namespace_of(quota) != own or limits.keys().isdisjoint(added):
-            continue
-        used = get(quota, ("status", "overallUsed")) or {}
-        for resource, limit in limits.items():
-            more = added.get(resource, 0)
-            if more > 0:
-                more = max(more, together[resource])  # what others free may come too late
-            if quantity_of(used.get(resource)).nanos + more > quantity_of(limit).nanos:
-                what = f"refused by quota: all new usage of {own} is beyond {resource} {limit} of {name_of(quota)}"
-                return Effect(Severity.REFUSED, f"{what}: with FederatedQuotaEnforcement its changes do not arrive")
+        used, more = get(quota, ("status", "overallUsed")) or {}, Counter[str]()
+        for step in added if namespace_of(quota) == own else ():
+            more.update(step)
+            for resource, limit in () if limits.keys().isdisjoint(step) else limits.items():
+                # What others free may come too late.
+                most = max(more[resource], together[resource]) if more[resource] > 0 else more[resource]
+                if quantity_of(used.get(resource)).nanos + most > quantity_of(limit).nanos:
+                    what = f"all new usage of {own} is beyond {resource} {limit} of {name_of(quota)}"
+                    text = f"refused by quota: {what}: with FederatedQuotaEnforcement its changes do not arrive"
+                    return Effect(Severity.REFUSED, text)
     return None
