@@ -15,12 +15,33 @@ class Alarm(NamedTuple):
     reason: str
 
 
+_OF_GUESTS = (
+    "devices of which each node has a thousand are left out, and KubeVirt reserves 20 MiB more for QEMU since 1.9"
+)
 ALARMS = (
     Alarm(
         "Cluster",
         "cnpg-patched.",
         Question.REQUIREMENTS,
         "what a patch of the pods adds is text that no expression reads",
+    ),
+    Alarm(
+        "VirtualMachine",
+        "vm-",
+        Question.REQUIREMENTS,
+        _OF_GUESTS,
+    ),
+    Alarm(
+        "VirtualMachineInstance",
+        "vmi-",
+        Question.REQUIREMENTS,
+        _OF_GUESTS,
+    ),
+    Alarm(
+        "VirtualMachineInstanceReplicaSet",
+        "vmirs-",
+        Question.REQUIREMENTS,
+        _OF_GUESTS,
     ),
     Alarm(
         "PodCliqueSet",

@@ -4,14 +4,17 @@ import base64
 import hashlib
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+from tests.proofs.conformance.crds.sources import kubevirt_crds
 from tests.proofs.reality import starting
 from tests.proofs.reality.instances import Instances
 from tests.proofs.reality.models import start_models
 from tests.proofs.reality.sources import Sources
 from tests.proofs.reality.spark import Spark
 from tests.proofs.reality.store import start_store
+from tests.proofs.reality.virt_handler import VirtHandler
 from tests.proofs.rig.api import Object, named, until
 from tests.proofs.rig.cluster import Cluster, documents
 from tests.proofs.rig.processes import free_port
@@ -362,3 +365,81 @@ def _call(cluster: Cluster, what: str, address: str, group: str, version: str, r
     }
     name = f"{what.lower()}.{group}"
     cluster.member.apply(named(_ADMISSION, f"{what}WebhookConfiguration", name) | {"webhooks": [hook]})
+
+
+_OF_KUBEVIRT = {
+    "kubevirt.io": ("KubeVirt", "VirtualMachineInstanceMigration", "VirtualMachineInstancePreset"),
+    "pool.kubevirt.io": ("VirtualMachinePool",),
+    "snapshot.kubevirt.io": ("VirtualMachineSnapshot", "VirtualMachineSnapshotContent", "VirtualMachineRestore"),
+    "export.kubevirt.io": ("VirtualMachineExport",),
+    "clone.kubevirt.io": ("VirtualMachineClone",),
+    "backup.kubevirt.io": ("VirtualMachineBackup", "VirtualMachineBackupTracker"),
+    "instancetype.kubevirt.io": (
+        *("VirtualMachineInstancetype", "VirtualMachinePreference"),
+        *("VirtualMachineClusterInstancetype", "VirtualMachineClusterPreference"),
+    ),
+    "migrations.kubevirt.io": ("MigrationPolicy",),
+}
+"""What virt-controller follows next to the kinds that cases are about."""
+
+
+def kubevirt(cluster: Cluster, source: Path) -> None:
+    """Without virt-api, which fills in and refuses. A thread stands in for virt-handler."""
+    schemas = source / "pkg" / "virt-operator" / "resource" / "generate" / "components" / "validations_generated.go"
+    files = []
+    for made in kubevirt_crds(schemas.read_text(encoding="utf-8")):
+        crd = dict(made)
+        _serve_as_kubevirt(crd)
+        files.append(cluster.write_config(crd["metadata"]["name"], crd))
+    cluster.install_crds(files)
+    crds = [_open_crd(group, kind) for group, kinds in _OF_KUBEVIRT.items() for kind in kinds]
+    for crd in crds:
+        cluster.member.apply(crd)
+    for crd in crds:
+        until(f"{crd['metadata']['name']} is served", partial(_serves, cluster, crd["spec"]), _PATIENCE)
+    cluster.add_namespace("kubevirt")
+    VirtHandler(cluster.member).start()
+    port = free_port()
+    certificates = cluster.certificates
+    cluster.run(
+        "kubevirt",
+        f"--kubeconfig={cluster.kubeconfig}",
+        "--listen=127.0.0.1",
+        f"--port={port}",
+        "--launcher-image=launcher",
+        "--exporter-image=exporter",
+        f"--prom-cert-file={certificates / 'tls.crt'}",
+        f"--prom-key-file={certificates / 'tls.key'}",
+    )
+    cluster.wait_for_port("kubevirt", port)
+
+
+def _serves(cluster: Cluster, spec: Object) -> bool:
+    return cluster.member.get(f"/apis/{spec['group']}/v1/{spec['names']['plural']}?limit=1") is not None
+
+
+def _serve_as_kubevirt(crd: Object) -> None:
+    """Have a CRD serve the older version, too, and have the subresources that KubeVirt's operator gives to its kind."""
+    (version,) = crd["spec"]["versions"]
+    kind = crd["spec"]["names"]["kind"]
+    if kind == "VirtualMachineInstance":
+        del version["subresources"]
+    if kind == "VirtualMachineInstanceReplicaSet":
+        version["subresources"]["scale"] = {
+            "specReplicasPath": ".spec.replicas",
+            "statusReplicasPath": ".status.replicas",
+            "labelSelectorPath": ".status.labelSelector",
+        }
+    crd["spec"]["versions"].append({**version, "name": "v1alpha3", "storage": False})
+
+
+def _open_crd(group: str, kind: str) -> Object:
+    """Return a CRD that takes everything, for a kind of which there are no objects."""
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    served = ("v1", "v1beta1", "v1alpha1")
+    versions = [{"name": name, "served": True, "storage": name == "v1", "schema": schema} for name in served]
+    plural = f"{kind.removesuffix('y')}ies" if kind.endswith("y") else f"{kind}s"
+    names = {"plural": plural.lower(), "kind": kind}
+    scope = "Cluster" if "Cluster" in kind or kind == "MigrationPolicy" else "Namespaced"
+    crd = named("apiextensions.k8s.io/v1", "CustomResourceDefinition", f"{plural.lower()}.{group}")
+    return crd | {"spec": {"group": group, "names": names, "scope": scope, "versions": versions}}
