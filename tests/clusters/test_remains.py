@@ -69,6 +69,12 @@ def test_names_in_a_binding_are_words_of_the_command() -> None:
     assert shlex.split(remain.command)[3:6] == ["patch", "JobSet.v1alpha2.jobset.x-k8s.io", "a; curl x|sh"]
 
 
+def test_command_ends_status_that_may_be_gone() -> None:
+    """A JSON patch that removes what is not there is refused."""
+    (remain,) = remains_of({JOBSET: ALL}, [binding(JOBSET, "a", reports=1)])
+    assert shlex.split(remain.command)[-4:] == ["--type", "merge", "-p", '{"status": null}']
+
+
 def test_objects_of_the_cluster_have_no_namespace() -> None:
     made = binding(JOBSET, "a", reports=1)
     del made["metadata"]["namespace"], made["spec"]["resource"]["namespace"]

@@ -21,7 +21,7 @@ from karta_interpreter.engine.operations import natively_answered
 from karta_interpreter.engine.registered.interpreters import kinds_of, read_webhooks
 
 _BINDINGS: Final = ("resourcebinding", "clusterresourcebinding")
-_REMOVED: Final = '[{"op": "remove", "path": "/status"}]'
+_REMOVED: Final = '{"status": null}'
 _CONFIGURATIONS: Final = (GROUP, VERSION, "resourceinterpreterwebhookconfigurations")
 
 
@@ -65,7 +65,7 @@ def remains_of(kinds: Mapping[GVK, Collection[Operation]], bindings: Collection[
         gvk, has_reports = _kind(binding), objects_in(get(binding, ("status", "aggregatedStatus")))
         if gvk and has_reports and _ends(kinds, gvk, Operation.AGGREGATE_STATUS):
             place = f"{gvk.kind}.{gvk.version}.{gvk.group}", str(resource.get("name"))
-            change = "--subresource", "status", "--type", "json", "-p", _REMOVED
+            change = "--subresource", "status", "--type", "merge", "-p", _REMOVED
             command = _kubectl(str(resource.get("namespace") or ""), "patch", *place, *change)
             yield Remain(what, "its status stays as it is", command)
 

@@ -62,6 +62,7 @@ def _adopting(plane: ControlPlane, installed: Installed, part: str, *things: Obj
         fleet.begin()
         yield fleet
     finally:
+        plane.processes.stop(*[name for name in plane.processes.running if name.startswith("interpreter-")])
         run("unregister", "--kubeconfig", installed.kubeconfig)
         for thing in things:
             plane.karmada.delete(thing)

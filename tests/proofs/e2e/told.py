@@ -49,14 +49,14 @@ class Told:
         return any(effect["effect"] in _FREEZING for effect in self.effects.get(name, ()))
 
     def missing(self, name: str, before: Seen, now: Seen, edit: str) -> Iterator[str]:
-        """Yield what was told of a workload and has not come. Without an ``edit`` nothing can be said of changes."""
+        """Yield what was told of a workload and has not come. Without an ``edit`` Karmada asks about health later."""
         changed = before.changes(now) | ({"frozen"} if _is_stale(now, edit) else set())
         is_frozen = self.is_frozen(name)
         for effect in self.effects.get(name, ()):
             is_asked = edit or effect["effect"] not in ("indivisible", "refused")
             if is_asked and not _has_come(effect, changed | (set() if edit else {"frozen"}), now, is_frozen=is_frozen):
                 yield f"{name}: {effect['text']}"
-        if is_frozen:
+        if is_frozen or not edit:
             return
         if "frozen" in changed:
             yield f"{name}: the change {edit}"
