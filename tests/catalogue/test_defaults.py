@@ -35,6 +35,15 @@ _DEFAULTS: Final[tuple[_Row, ...]] = (
         ("Milvus", _OLD_CLUSTER, ("spec", "components", name), {"replicas": 1}, _WRITTEN)
         for name in ("dataCoord", "indexCoord", "queryCoord")
     ),
+    *(
+        ("Milvus", {"spec": {}}, ("spec", "dependencies", name), default, {})
+        for name, default in {
+            "pulsar": {"external": False, "endpoint": ""},
+            "kafka": {"external": False},
+            "woodpecker": {"external": False, "persistence": {"persistentVolumeClaim": {"spec": None}}},
+            "tei": {"enabled": False},
+        }.items()
+    ),
     ("NIMService", {"spec": {}}, ("spec", "scale"), {"hpa": {"minReplicas": 1, "maxReplicas": 0}}, {"enabled": False}),
     (
         "Cluster",

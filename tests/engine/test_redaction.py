@@ -108,6 +108,25 @@ def test_recording_and_saved_folder_have_no_token_that_no_operation_reads(token:
             assert kept in text
 
 
+def test_variable_that_retain_copies_is_a_mark_in_object_and_answer() -> None:
+    definition, member = _definition("Deployment"), _planted("secret-of-the-member")
+    (container,) = member["spec"]["template"]["spec"]["containers"]
+    env = [*container["env"], {"name": "STAKATER_DB_SECRET", "value": "hash-of-reloader"}]
+    container["env"] = env
+    patch = [{"op": "replace", "path": "/spec/template/spec/containers/0/env", "value": env}]
+    answer = _answer(patchType="JSONPatch", patch=base64.b64encode(orjson.dumps(patch)).decode())
+
+    request, answered = Redaction(b"key").redacted(_call(NAME, observedObject=member), answer, definition)
+
+    steps = orjson.loads(base64.b64decode(orjson.loads(answered)["response"]["patch"]))
+    observed = orjson.loads(request)["request"]["observedObject"]
+    kept = observed["spec"]["template"]["spec"]["containers"][0]["env"]
+    assert steps[0]["value"] == kept
+    assert kept[-1]["name"] == "STAKATER_DB_SECRET"
+    for text in ("secret-of-the-member", "hash-of-reloader"):
+        assert text not in str(steps) + str(observed)
+
+
 @rows("token", [pytest.param(token, id=reason) for reason, token in TOKENS.items()])
 def test_object_without_definition_keeps_identity_and_structure(token: str) -> None:
     request, _ = Redaction(b"key").redacted(_call(_planted(token)), _answer(), None)

@@ -41,11 +41,11 @@ class Redaction:
     def redacted(self, request: bytes, answer: bytes, definition: Definition | None) -> tuple[bytes, bytes]:
         """Return a request and its answer without the texts. Both are JSON.
 
-        A Karta answers from what it reads, so its answer stays as it is. A script may give any text of an object.
+        A script may give any text of an object, and Retain copies texts that no condition reads.
         """
         call, answered = orjson.loads(request), orjson.loads(answer)
         marks = self.redact(call, [self._reads_of_request(definition)])
-        if definition and definition.scripts:
+        if definition:
             _replace(answered, marks)
             patch = get(answered, ("response", "patch"))
             if isinstance(patch, str):

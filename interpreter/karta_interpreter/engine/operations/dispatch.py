@@ -1,11 +1,11 @@
 """The definition's own answers: a record for each operation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.k8s import Projection
 from karta_interpreter.base.karmada import Operation, Results, by_operation
-from karta_interpreter.definitions.karta import Definition, Reference
+from karta_interpreter.definitions.karta import Definition, Reference, Unset
 from karta_interpreter.engine.operations.aggregate import aggregate_status, aggregation_reads
 from karta_interpreter.engine.operations.call import Call, Options
 from karta_interpreter.engine.operations.divided import with_shares
@@ -89,21 +89,27 @@ def reads_of(definition: Definition, operation: Operation) -> Projection:
 def reads_of_karta(definition: Definition) -> Projection:
     """Return the fields of an object that the Karta of a definition reads for any operation. A script may read more.
 
-    Its ``variables`` have the fields of the objects that the definition refers to.
+    Of list elements that Retain copies by a condition, only the key and what the condition reads count as read. Its
+    ``variables`` have the fields of the objects that the definition refers to.
     """
     projection = Projection(most=_ALL_PARTS)
     projection.take(*IDENTITY)
     for reference in definition.references:
         _mark_reference(reference, projection)
+    rules = definition.annotations.retained
+    copied = {id(rule.place) for rule in rules if isinstance(rule, Unset) and rule.by and rule.condition}
     for operation in Operation:
         if definition.has_karta and definition.answers(operation):
-            _mark_reads(definition, operation, projection)
+            _mark_reads(definition, operation, projection, copied)
     return projection
 
 
-def _mark_reads(definition: Definition, operation: Operation, projection: Projection) -> None:
+def _mark_reads(
+    definition: Definition, operation: Operation, projection: Projection, copied: Collection[int] = ()
+) -> None:
     for query in definition.annotations.queries(operation):
-        query.take(projection)
+        if id(query) not in copied:
+            query.take(projection)
     _OWN[operation].reads(definition, projection)
 
 
