@@ -232,22 +232,26 @@ def test_usage_beyond_a_quota_is_told(namespace: str, added: dict[str, int], use
     nanos = {name: Quantity.parse(amount).nanos for name, amount in added.items()}
     together = Counter(nanos) + Counter({"cpu": Quantity.parse(3).nanos} if added == {"cpu": 2} else {})
 
-    effect = refusal(namespace, [nanos, {}], together, Capacity(quotas=[quota]))
+    placed = {"metadata": {"namespace": namespace}, "spec": {}}
+
+    effect = refusal(placed, [nanos, {}], together, Capacity(quotas=[quota]))
 
     assert (effect is not None) is bool(told)
     assert effect is None or told in effect.text
 
 
 @rows(
-    ("steps", "used", "told"),
+    ("steps", "replicas", "used", "told"),
     [
-        pytest.param([{}, {"cpu": -4}], "8", False, id="beyond it already, until the scheduler takes replicas away"),
-        pytest.param([{"cpu": 1}, {"cpu": -4}], "8", True, id="what is written is beyond it"),
-        pytest.param([{"cpu": 2}, {"cpu": -2}], "4", True, id="only what is written is beyond it"),
-        pytest.param([{"cpu": -2}, {"cpu": 2}], "5", False, id="as much as today in the end"),
+        pytest.param([{}, {"cpu": -4}], 8, "8", "", id="beyond it already, until the scheduler takes replicas away"),
+        pytest.param([{"cpu": 1}, {"cpu": -4}], 8, "8", "changes do not arrive", id="what is written is beyond it"),
+        pytest.param([{"cpu": 2}, {"cpu": -2}], 2, "4", "changes do not arrive", id="only what is written is"),
+        pytest.param([{}, {"cpu": 2}], 4, "4", "its replicas stay", id="the replicas that the scheduler adds"),
+        pytest.param([{}, {"cpu": 6}], 0, "0", "changes do not arrive", id="clusters have no replicas before"),
+        pytest.param([{"cpu": -2}, {"cpu": 2}], 4, "5", "", id="as much as today in the end"),
     ],
-)
-def test_each_step_is_compared_with_the_quota(steps: list[dict[str, int]], used: str, told: bool) -> None:
+)  # fmt: skip
+def test_each_step_is_compared_with_the_quota(steps: list[dict[str, int]], replicas: int, used: str, told: str) -> None:
     """The oracle is Karmada's webhook, asked by a program about both updates of a binding."""
     quota = {
         "metadata": {"namespace": "ml", "name": "q"},
@@ -256,4 +260,9 @@ def test_each_step_is_compared_with_the_quota(steps: list[dict[str, int]], used:
     }
     added = [{name: Quantity.parse(amount).nanos for name, amount in step.items()} for step in steps]
 
-    assert (refusal("ml", added, Counter(), Capacity(quotas=[quota])) is not None) is told
+    placed = {"metadata": {"namespace": "ml"}, "spec": {"clusters": [{"name": "m1", "replicas": replicas}]}}
+
+    effect = refusal(placed, added, Counter(), Capacity(quotas=[quota]))
+
+    assert (effect is not None) is bool(told)
+    assert effect is None or told in effect.text

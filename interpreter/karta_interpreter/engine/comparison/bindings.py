@@ -158,7 +158,7 @@ class Comparison(Struct):
     capacity: Capacity = Capacity()
     effects: list[tuple[GVK, str, Effect]] = field(default_factory=list)
     """What happens to objects, as many as there are bindings, or "" for all objects of a kind."""
-    _usages: list[tuple[GVK, str, str, Sequence[Mapping[str, int]]]] = field(default_factory=list)
+    _usages: list[tuple[GVK, str, Object, Sequence[Mapping[str, int]]]] = field(default_factory=list)
     kinds: dict[GVK, KindTotals] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
     kept: int = 0
@@ -248,7 +248,7 @@ class Comparison(Struct):
             effects.append(division(bound.binding, count, None))
         self.effects += [(kind.gvk, name, effect) for effect in effects if effect]
         if counted:
-            self._usages.append((kind.gvk, name, namespace(bound.binding), added_usage(bound.binding, counted)))
+            self._usages.append((kind.gvk, name, bound.binding, added_usage(bound.binding, counted)))
 
     def _refused(self, bound: Bound, share: int) -> str:
         """Return why a cluster cannot have a share of a workload, "" if it can."""
@@ -261,11 +261,11 @@ class Comparison(Struct):
     def finish(self) -> None:
         """Add what quotas do, when all usage is known, and put the worst effects first."""
         together: dict[str, Counter[str]] = defaultdict(Counter)
-        for _, _, own, added in self._usages:
+        for _, _, binding, added in self._usages:
             for step in added:
-                together[own].update(step)
-        for gvk, name, own, added in self._usages:
-            if effect := refusal(own, added, together[own], self.capacity):
+                together[namespace(binding)].update(step)
+        for gvk, name, binding, added in self._usages:
+            if effect := refusal(binding, added, together[namespace(binding)], self.capacity):
                 self.effects.append((gvk, name, effect))
         reflected = Operation.INTERPRET_STATUS
         for gvk, kind in self.kinds.items():

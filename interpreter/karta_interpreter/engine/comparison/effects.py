@@ -234,21 +234,27 @@ def quantity_of(amount: JSON) -> Quantity:
         return Quantity(0)
 
 
-def refusal(own: str, added: Sequence[Mapping[str, int]], together: Counter[str], capacity: Capacity) -> Effect | None:
-    """Return what the quotas of its ``own`` namespace do with an object. ``together`` is what all objects there add.
+def refusal(
+    binding: Object, added: Sequence[Mapping[str, int]], together: Counter[str], capacity: Capacity
+) -> Effect | None:
+    """Return what the quotas of its namespace do with an object. ``together`` is what all objects there add.
 
     Any change of a resource with a limit is refused as long as one resource is beyond its limit (``processSingleFRQ``).
+    If only the scheduler's update is refused, changes arrive with the replicas that clusters have.
     """
+    own = namespace_of(binding)
+    has_replicas = any(cluster.get("replicas") for cluster in objects_in(binding["spec"].get("clusters")))
     for quota in capacity.quotas:
         limits = get(quota, ("spec", "overall")) or {}
         used, more = get(quota, ("status", "overallUsed")) or {}, Counter[str]()
-        for step in added if namespace_of(quota) == own else ():
+        for number, step in enumerate(added if namespace_of(quota) == own else ()):
             more.update(step)
             for resource, limit in () if limits.keys().isdisjoint(step) else limits.items():
                 # What others free may come too late.
                 most = max(more[resource], together[resource]) if more[resource] > 0 else more[resource]
                 if quantity_of(used.get(resource)).nanos + most > quantity_of(limit).nanos:
                     what = f"all new usage of {own} is beyond {resource} {limit} of {name_of(quota)}"
-                    text = f"refused by quota: {what}: with FederatedQuotaEnforcement its changes do not arrive"
+                    frozen = "its replicas stay as they are" if number and has_replicas else "its changes do not arrive"
+                    text = f"refused by quota: {what}: with FederatedQuotaEnforcement {frozen}"
                     return Effect(Severity.REFUSED, text)
     return None
