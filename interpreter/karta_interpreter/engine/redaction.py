@@ -45,7 +45,7 @@ class Redaction:
         """
         call, answered = orjson.loads(request), orjson.loads(answer)
         marks = self.redact(call, [self._reads_of_request(definition)])
-        if definition:
+        if definition and (definition.scripts or get(call, ("request", "operation")) == Operation.RETAIN):
             _replace(answered, marks)
             patch = get(answered, ("response", "patch"))
             if isinstance(patch, str):
