@@ -48,6 +48,9 @@ class Told:
     def is_frozen(self, name: str) -> bool:
         return any(effect["effect"] in _FREEZING for effect in self.effects.get(name, ()))
 
+    def is_first(self, name: str) -> bool:
+        return any(effect["effect"] == "first" for effect in self.effects.get(name, ()))
+
     def missing(self, name: str, before: Seen, now: Seen, edit: str) -> Iterator[str]:
         """Yield what was told of a workload and has not come. Without an ``edit`` Karmada asks about health later."""
         changed = before.changes(now) | ({"frozen"} if _is_stale(now, edit) else set())
