@@ -26,6 +26,30 @@ ALARMS = (
         "what a patch of the pods adds is text that no expression reads",
     ),
     Alarm(
+        "Cluster",
+        "cnpg-disabled.",
+        Question.HEALTH,
+        "the operator returns before it looks at a Cluster whose reconciliation somebody has disabled: it rests",
+    ),
+    Alarm(
+        "Cluster",
+        "cnpg-hibernated.",
+        Question.HEALTH,
+        "somebody wants no pods of it, and the operator waits for its first instance before it takes them away",
+    ),
+    Alarm(
+        "Milvus",
+        "milvus-paused.",
+        Question.HEALTH,
+        "the operator returns before it looks at pods if somebody has paused it: it rests, and is not moved",
+    ),
+    Alarm(
+        "SparkConnect",
+        "spark-connect-conf.",
+        Question.COUNTS,
+        "the operator writes the number into a server's command when it makes the pod, and changes none that is there",
+    ),
+    Alarm(
         "VirtualMachine",
         "vm-",
         Question.REQUIREMENTS,
