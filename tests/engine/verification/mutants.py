@@ -38,11 +38,16 @@ _IN_PODS = ("ConfigMap", "Secret", "PersistentVolumeClaim")
 
 
 class Mutant(NamedTuple):
-    """A wrong definition. ``field`` is the place of its mistake, as verify names it."""
+    """A wrong definition. ``fields`` are the places of its mistake, as verify names them: two of an exchange."""
 
     mistake: str
-    field: str
+    fields: tuple[str, ...]
     definition: Definition
+
+    @property
+    def field(self) -> str:
+        """The first place of the mistake."""
+        return self.fields[0]
 
 
 _LISTED = {
@@ -101,9 +106,9 @@ _TEXTS: dict[str, tuple[str, Callable[[re.Match[str]], str]]] = {
 
 def mutants(manifest: Any) -> Iterator[Mutant]:
     """Yield the mutants of a manifest that are definitions without errors. The linter is not asked about them."""
-    for mistake, field, changed in _changes(manifest):
+    for mistake, fields, changed in (*_exchanged(manifest), *_single(manifest)):
         with suppress(InterpreterError):
-            yield Mutant(mistake, field, _unlinted(changed))
+            yield Mutant(mistake, fields, _unlinted(changed))
 
 
 def _unlinted(manifest: Thing) -> Definition:
@@ -111,10 +116,14 @@ def _unlinted(manifest: Thing) -> Definition:
         return Karta.load(manifest).definition
 
 
+def _single(manifest: Any) -> Iterator[tuple[str, tuple[str, ...], Thing]]:
+    """Yield the changes in one place."""
+    return ((mistake, (field,), changed) for mistake, field, changed in _changes(manifest))
+
+
 def _changes(manifest: Any) -> Iterator[tuple[str, str, Thing]]:
     structure = manifest["spec"]["structureDefinition"]
     children = range(len(structure.get("childComponents") or []))
-    yield from _exchanged(manifest)
     places: list[tuple[str | int, ...]] = [("rootComponent",), *(("childComponents", number) for number in children)]
     for place in places:
         text = "spec.structureDefinition." + "".join(f"[{step}]" if isinstance(step, int) else step for step in place)
@@ -146,7 +155,7 @@ def _changes(manifest: Any) -> Iterator[tuple[str, str, Thing]]:
         yield from ((mistake, ".".join(place), _with(manifest, place, text)) for mistake, text in wrong.items())
 
 
-def _exchanged(manifest: Any) -> Iterator[tuple[str, str, Thing]]:
+def _exchanged(manifest: Any) -> Iterator[tuple[str, tuple[str, ...], Thing]]:
     """Exchange the templates or the counts of two children."""
     children = manifest["spec"]["structureDefinition"].get("childComponents") or []
     parts = {"specDefinition": "two templates exchanged", "scaleDefinition": "two counts exchanged"}
@@ -156,8 +165,8 @@ def _exchanged(manifest: Any) -> Iterator[tuple[str, str, Thing]]:
                 changed = copy.deepcopy(manifest)
                 swapped = changed["spec"]["structureDefinition"]["childComponents"]
                 swapped[one][part], swapped[other][part] = second[part], first[part]
-                name = next(iter(first[part]))
-                yield mistake, f"spec.structureDefinition.childComponents[{one}].{part}.{name}", changed
+                at = "spec.structureDefinition.childComponents[{}]." + f"{part}.{next(iter(first[part]))}"
+                yield mistake, (at.format(one), at.format(other)), changed
 
 
 def _of_component(manifest: Any, place: Sequence[str | int], text: str) -> Iterator[tuple[str, str, Thing]]:
@@ -363,8 +372,8 @@ class Outcome(NamedTuple):
 
     @property
     def is_named(self) -> bool:
-        """Whether verify names the field with the mistake."""
-        return self.mutant.field in self.fields
+        """Whether verify names a field with the mistake."""
+        return not {*self.mutant.fields}.isdisjoint(self.fields)
 
 
 def outcomes(definition: Definition, states: Sequence[Evidence]) -> Iterator[Outcome]:
@@ -373,7 +382,7 @@ def outcomes(definition: Definition, states: Sequence[Evidence]) -> Iterator[Out
     for mutant in mutants(definition.manifest):
         visible, fields = 0, dict[str, None]()
         for shown, right, judgements in before:
-            if mutant.field in fields or not _differs(mutant, shown, right):
+            if not fields.keys().isdisjoint(mutant.fields) or not _differs(mutant, shown, right):
                 continue
             visible += 1
             fields |= dict.fromkeys(new_fields(judgements, mutant.definition, shown))
