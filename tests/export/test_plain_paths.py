@@ -141,6 +141,10 @@ def test_field_at_uncertain_path_takes_functions_for_lists(place: str) -> None:
             },
             id="what a queue has started, and has added to its pods",
         ),
+        pytest.param(_object({"head": {"template": {"spec": {"tolerations": [{"key": "b"}]}}}}, _LABELS),
+            _object({"head": {"template": {"spec": {"tolerations": [False, {"key": "b"}]}}}}),
+            {"head": {"template": {"spec": {"tolerations": [False, {"key": "b"}]}}}},
+            id="a broken element that comes first"),
         pytest.param(_object({"head": {"template": {"spec": {"nodeSelector": {"disk": "ssd"}}}}}, _LABELS),
             _object({"policy": {"suspend": True}, "head": {"template": {"spec": {"nodeSelector": {"pool": "a"}}}}}),
             {"policy": {"suspend": True}, "head": {"template": {"spec": {"nodeSelector": {"disk": "ssd"}}}}},
@@ -295,14 +299,14 @@ def test_dependencies_by_labels(labels: str, selected: list[Any] | None) -> None
 
 
 def test_quantities_in_lists_keep_their_notation() -> None:
-    desired = _object({"policy": {"sizes": [{"cpu": 1}, 2, "0.5", []]}})
-    observed = _object({"policy": {"sizes": [{"cpu": "1"}, "2", "1", "1"]}})
+    desired = _object({"policy": {"sizes": [{"cpu": 1}, 2, "0.5", [], "0", "5", "-5"]}})
+    observed = _object({"policy": {"sizes": [{"cpu": "1"}, "2", "1", "1", "", "+5", "-5000m"]}})
 
     call = Call(Operation.RETAIN, desired, observed=observed)
     found = _agrees(_team(retain="- quantities: .spec.policy"), call, observed=observed)
 
     assert found is not None
-    assert found["retained"]["spec"]["policy"] == {"sizes": [{"cpu": "1"}, "2", "0.5", []]}
+    assert found["retained"]["spec"]["policy"] == {"sizes": [{"cpu": "1"}, "2", "0.5", [], "0", "+5", "-5000m"]}
 
 
 @rows(

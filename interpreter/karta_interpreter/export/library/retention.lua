@@ -385,7 +385,7 @@ end
 
 -- The elements of both lists; of other values the template's, filled.
 local function united(ours, theirs)
-  local is_many = is_list(theirs) and theirs[1] and (ours == nil or is_list(ours))
+  local is_many = is_list(theirs) and next(theirs) and (ours == nil or is_list(ours))
   if not is_many then return filled(ours, theirs) end
   local found, taken, place = copy(ours or {}), {}, 0
   for i = 1, #found do taken[i] = false end
@@ -410,7 +410,8 @@ local function amount_text(value)
 end
 
 local function is_same_amount(a, b)
-  local negative = string.sub(b, 1, 1) == "-" and string.sub(b, 2) or "-" .. b
+  local sign, size = string.match(b, "^([+-]?)(.+)")
+  local negative = (sign == "-" and "" or "-") .. size
   return kube.resourceAdd(a, negative) == "0"
 end
 
