@@ -335,7 +335,13 @@ def _answer(operation: Operation, definition: Definition, shown: Evidence) -> ob
         return type(error)
     # No pod shows what a component without pods requests.
     components: Any = answer.get("components")
-    return answer if components is None else [each for each in components if each["replicas"]]
+    return answer if components is None else [_compared(each) for each in components if each["replicas"]]
+
+
+def _compared(component: Any) -> Thing:
+    """Return a component without the nodes that its pods may run on, which verify does not compare."""
+    required = {name: value for name, value in component.get("replicaRequirements", {}).items() if name != "nodeClaim"}
+    return {**component, "replicaRequirements": required}
 
 
 _ANSWERS: dict[Operation | None, Callable[[Definition, Evidence], object]] = {
