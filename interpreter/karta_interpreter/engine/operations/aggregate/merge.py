@@ -53,7 +53,9 @@ class Merging:
     def value(self, path: PathPattern, present: Present, candidates: Sequence[MemberPart]) -> JSON:
         """Return the merged value of one field, None for none. ``candidates`` are the clusters that could have it."""
         values, is_everywhere = [member.value for member in present.values()], len(present) == len(candidates)
-        if not values:
+        # Go leaves out a counter of 0, which is the least. A cluster without the object around it has no counter.
+        lacks = len(present) < len([member for member in candidates if member.value])
+        if not values or (lacks and self._rules.get(path) is AggregateRule.MIN):
             return None
         if path in self._rules:
             return self._ruled(path, [*present.values()])
