@@ -222,7 +222,11 @@ local function largest(values)
   return extreme_amount(values, 1)
 end
 
-local function smallest(values)
+-- A controller leaves out a counter of 0, which is the least.
+local function smallest(values, _, parts)
+  for _, part in ipairs(parts) do
+    if part.is_left_out then return nil end
+  end
   return extreme_amount(values, -1)
 end
 
@@ -431,7 +435,7 @@ local function merged_value(kind, path, name, parts)
     end
   end
   if #values == 0 then return nil end
-  if with.rules and kind.rules[path] then return kind.rules[path](values, present) end
+  if with.rules and kind.rules[path] then return kind.rules[path](values, present, parts) end
   if are_alike and type(values[1]) == "boolean" then return are_equal and first end
   if are_alike and type(values[1]) == "number" and not is_generation(name) then return sum_of(values) end
   if are_lists then
@@ -473,8 +477,11 @@ local function merged_value(kind, path, name, parts)
       local of_revision = key == "currentRevision" or key == "updateRevision" or key == "currentReplicas"
       local fields = {}
       for _, part in ipairs(of_revision and rolling or parts) do
-        local value = (part.value or {})[key]
-        if value ~= nil or not is_map then fields[#fields + 1] = {report = part.report, value = value} end
+        local object = part.value or {}
+        local value, is_left_out = object[key], object[key] == nil and next(object) ~= nil
+        if value ~= nil or not is_map then
+          fields[#fields + 1] = {report = part.report, value = value, is_left_out = is_left_out}
+        end
       end
       merged[key] = merged_value(kind, path .. "." .. key, key, fields)
     end
