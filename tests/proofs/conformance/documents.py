@@ -59,7 +59,8 @@ def webhook(folder: Path) -> Iterator[str]:
     bay = Bay(folder)
     with (
         bay.peer("Go example", programs.webhook) as example,
-        bay.ours("Karta", "--kartas", _EXAMPLE / "karta.yaml") as ours,
+        # The example takes 0 replicas as it takes any number.
+        bay.ours("Karta", "--kartas", _EXAMPLE / "karta.yaml", "--empty-workload-propagation") as ours,
     ):
         clients = [_Client(server, bay.authority) for server in (example, ours)]
         for request in map(request_of, _calls()):
