@@ -11,7 +11,7 @@ from karta_interpreter.engine.verification import Evidence, Judgement, Verdict, 
 from tests.engine.verification.mutants import Outcome, outcomes
 from tests.support.recorded import recorded
 
-FEW = 10
+FEW = 20
 """The mutants of a mistake below which what is found of them is no share of its own."""
 FOUND, NAMED, OF_EACH = 0.95, 0.90, 0.80
 """The least shares of mutants that are found, that are named at the right field, and that are found of each mistake."""
