@@ -204,6 +204,8 @@ def united(ours: JSON, theirs: JSON, by: Query | None = None, is_kept: Callable[
     >>> united([{"key": "new"}, {"key": "gpu"}], [{"key": "spot"}, {"key": "gpu"}, {"key": "own"}])
     [{'key': 'spot'}, {'key': 'new'}, {'key': 'gpu'}, {'key': 'own'}]
     """
+    if ours == theirs:
+        return ours
     if not isinstance(theirs, list) or not isinstance(ours, list | None):
         return filled(ours, theirs)
 
