@@ -185,12 +185,12 @@ def _exchanged(rule: Immutable, places: Correspondence, retained: Object, observ
     gaps are filled: what differs is refused, and the author sees it.
     """
 
-    def applies(path: Path) -> bool:
-        if rule.condition is None:
-            return True
-        place: Object = {"at": field_path(path), "name": get(retained, (*path[:-1], "name"))}
-        return truthy(unless_broken(rule.condition.first, {"template": template, "member": observed, **place}))
+    def applies(**place: JSON) -> bool:
+        both = {"template": template, "member": observed, **place}
+        return rule.condition is None or truthy(unless_broken(rule.condition.first, both))
 
+    if not applies():
+        return retained
     is_same = get(template, _TEMPLATE) == get(observed, _TEMPLATE)
     shared: Iterable[tuple[Path, JSON]] = places.shared(rule.place, retained, drops=True)
     if rule.word == "changeable":  # what was kept of the member may be broken
@@ -199,7 +199,7 @@ def _exchanged(rule: Immutable, places: Correspondence, retained: Object, observ
     for path, value in shared:
         ours = get(retained, path)
         kept = value if is_same else filled(ours, value)
-        if kept != ours and applies(path):
+        if kept != ours and applies(at=field_path(path), name=get(retained, (*path[:-1], "name"))):
             retained = remove(retained, path) if kept is None else set_value(retained, path, kept)
     return retained
 

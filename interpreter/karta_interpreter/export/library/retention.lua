@@ -469,6 +469,7 @@ local function exchange(pairing, find, applies, is_changeable, holds)
   local note = "resourcetemplate.karmada.io/uid"
   local ours, theirs = pairing.asked, pairing.observed
   local is_same = peek(ours, "metadata", "annotations", note) == peek(theirs, "metadata", "annotations", note)
+  if applies and not unless_broken(applies, {template = ours, member = theirs}) then return false end
   local from = pairing
   if is_changeable then
     from = {desired = pairing.desired, observed = ours, original = pairing.desired, is_right = true}
