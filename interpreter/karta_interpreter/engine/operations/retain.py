@@ -189,7 +189,7 @@ def _exchanged(rule: Immutable, places: Correspondence, retained: Object, observ
         both = {"template": template, "member": observed, **place}
         return rule.condition is None or truthy(unless_broken(rule.condition.first, both))
 
-    if not applies():
+    if not applies():  # before places are looked for, which takes longer than most conditions
         return retained
     is_same = get(template, _TEMPLATE) == get(observed, _TEMPLATE)
     shared: Iterable[tuple[Path, JSON]] = places.shared(rule.place, retained, drops=True)
