@@ -2,7 +2,7 @@
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from sys import exception
@@ -26,11 +26,24 @@ def answer(handler: BaseHTTPRequestHandler, content: bytes, kind: str = "applica
     handler.wfile.write(content)
 
 
+def start(handler: type[BaseHTTPRequestHandler], port: int = 0, **attributes: object) -> int:
+    """Serve with a handler, which has these attributes as well, in a thread that ends with the program.
+
+    Return the port.
+    """
+    server = QuietServer(("127.0.0.1", port), _quiet(handler, attributes))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_port
+
+
+def _quiet(handler: type[BaseHTTPRequestHandler], attributes: Mapping[str, object]) -> type[BaseHTTPRequestHandler]:
+    return type("Quiet", (handler,), {"log_message": lambda *_: None, **attributes})
+
+
 @contextmanager
 def serving(handler: type[BaseHTTPRequestHandler], **attributes: object) -> Iterator[str]:
     """Serve with a handler, which has these attributes as well, until the end of the block. Yield the URL."""
-    quiet = type("Quiet", (handler,), {"log_message": lambda *_: None, **attributes})
-    with QuietServer(("127.0.0.1", 0), quiet) as server:
+    with QuietServer(("127.0.0.1", 0), _quiet(handler, attributes)) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:

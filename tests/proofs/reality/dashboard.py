@@ -2,16 +2,14 @@
 
 import json
 import re
-import threading
 from dataclasses import dataclass, field
-from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import urlsplit
 
 from tests.proofs.rig.podstatus import FAILED, RUNNING, SUCCEEDED
-from tests.support.serving import QuietServer, answer
+from tests.support.serving import answer, start
 
 _JOB = {RUNNING: "RUNNING", SUCCEEDED: "SUCCEEDED", FAILED: "FAILED"}
 _BEGUN = 1_700_000_000_000
@@ -27,9 +25,7 @@ class Dashboard:
 
     def start(self) -> int:
         """Listen in a thread that ends with the program; return the port."""
-        server = QuietServer(("127.0.0.1", 0), partial(_Handler, self))
-        threading.Thread(target=server.serve_forever, name="dashboard", daemon=True).start()
-        return server.server_port
+        return start(_Handler, dashboard=self)
 
     def told(self, namespace: str, phase: str) -> None:
         """Have the jobs and applications of a namespace follow its pods."""
@@ -54,9 +50,7 @@ class Dashboard:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def __init__(self, dashboard: Dashboard, *rest: Any) -> None:
-        self.dashboard = dashboard
-        super().__init__(*rest)
+    dashboard: Dashboard
 
     def do_GET(self) -> None:
         namespace, path = self._target()
@@ -86,9 +80,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_DELETE(self) -> None:
         self._answer({})
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Log nothing."""
 
     def _target(self) -> tuple[str, str]:
         """Return namespace and path: a Service is NAME.NAMESPACE.svc..."""

@@ -5,18 +5,16 @@ operator has chosen it for the primary, as the real one does.
 """
 
 import json
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from tests.proofs.rig.api import ApiError, Object
 from tests.proofs.rig.client import Client
-from tests.support.serving import QuietServer, answer
+from tests.support.serving import answer, start
 
 _MERGE = "application/merge-patch+json"
 _CLUSTER = "cnpg.io/cluster"
@@ -33,9 +31,7 @@ class Instances:
 
     def start(self) -> int:
         """Listen in a thread that ends with the program; return the port."""
-        server = QuietServer(("127.0.0.1", 0), partial(_Handler, self.status))
-        threading.Thread(target=server.serve_forever, name="instances", daemon=True).start()
-        return server.server_port
+        return start(_Handler, status=self.status)
 
     def status(self, address: str) -> Any:
         """Return what the instance with an address reports, None while PostgreSQL does not answer in it."""
@@ -83,9 +79,7 @@ def _is_ready(pod: Object) -> bool:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def __init__(self, status: Callable[[str], Any], *rest: Any) -> None:
-        self.status = status
-        super().__init__(*rest)
+    status: Callable[[str], Any]
 
     def do_GET(self) -> None:
         address, content = (self.headers.get("Host") or "").partition(":")[0], None
@@ -94,6 +88,3 @@ class _Handler(BaseHTTPRequestHandler):
                 content = self.status(address)
         status = HTTPStatus.INTERNAL_SERVER_ERROR if content is None else HTTPStatus.OK
         answer(self, json.dumps(content or {}).encode(), status=status)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Log nothing."""

@@ -1,11 +1,10 @@
 """Model servers and the logs of pods, as the NIM operator asks for them."""
 
 import json
-import threading
 from http.server import BaseHTTPRequestHandler
 from urllib.parse import urlsplit
 
-from tests.support.serving import QuietServer, answer
+from tests.support.serving import answer, start
 
 _MANIFEST = """
 1-gpu:
@@ -22,9 +21,7 @@ _MODELS = {"object": "list", "data": [{"id": "meta/llama-3.2-1b-instruct", "obje
 
 def start_models() -> int:
     """Listen in a thread that ends with the program; return the port."""
-    server = QuietServer(("127.0.0.1", 0), _Handler)
-    threading.Thread(target=server.serve_forever, name="models", daemon=True).start()
-    return server.server_port
+    return start(_Handler)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -34,6 +31,3 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer with the manifest of an image for the log of a pod, and with the models of a server."""
         is_log = urlsplit(self.path).path.endswith("/log")
         answer(self, _MANIFEST.encode() if is_log else json.dumps(_MODELS).encode())
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Log nothing."""

@@ -9,20 +9,17 @@ import io
 import json
 import subprocess
 import tarfile
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
 import yaml
 
-from tests.support.serving import QuietServer, answer
+from tests.support.serving import answer, start
 
 _FILES = Path(__file__).with_name("sources.yaml")
 _BEGUN = 1_700_000_000
@@ -58,9 +55,7 @@ class Sources:
         self.folder.mkdir()
         for number in range(len(self.revisions)):
             _commit(self.folder / str(number), self.revisions[: number + 1])
-        server = QuietServer(("127.0.0.1", 0), partial(_Handler, self))
-        threading.Thread(target=server.serve_forever, name="sources", daemon=True).start()
-        return server.server_port
+        return start(_Handler, sources=self)
 
     def told(self, namespace: str, what: str) -> None:
         """Have the servers of a namespace be ``away``, or ``here`` again, or have what they serve be ``changed``."""
@@ -123,9 +118,7 @@ def _packed(files: Files) -> bytes:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def __init__(self, sources: Sources, *rest: Any) -> None:
-        self.sources = sources
-        super().__init__(*rest)
+    sources: Sources
 
     def do_GET(self) -> None:
         url = urlsplit(self.path)
@@ -153,9 +146,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(content or b"")
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Log nothing."""
 
 
 def _namespace(parts: list[str]) -> str:

@@ -8,23 +8,20 @@ import json
 import re
 import shlex
 import sys
-import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from http.server import BaseHTTPRequestHandler
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from tests.proofs.rig.api import ApiError, Object
 from tests.proofs.rig.client import Client, Watch
 from tests.proofs.rig.podstatus import ENDED, RUNNING
-from tests.support.serving import QuietServer, answer
+from tests.support.serving import answer, start
 
 _SCRIPT = """#!{python} -SE
 import http.client, json, sys
@@ -67,11 +64,10 @@ class Spark:
 
     def install(self, home: Path) -> Path:
         """Put a spark-submit into a folder, as SPARK_HOME has it; return the folder."""
-        server = QuietServer(("127.0.0.1", 0), partial(_Handler, self))
-        threading.Thread(target=server.serve_forever, name="spark-submit", daemon=True).start()
+        port = start(_Handler, spark=self)
         program = home / "bin" / "spark-submit"
         program.parent.mkdir(parents=True)
-        program.write_text(_SCRIPT.format(python=sys.executable, port=server.server_port), encoding="utf-8")
+        program.write_text(_SCRIPT.format(python=sys.executable, port=port), encoding="utf-8")
         program.chmod(0o755)
         Watch(self.member, "/api/v1/pods", self.saw).start()
         return home
@@ -319,9 +315,7 @@ def _is_executor_of(uid: str, pod: Object) -> bool:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    def __init__(self, spark: Spark, *rest: Any) -> None:
-        self.spark = spark
-        super().__init__(*rest)
+    spark: Spark
 
     def do_POST(self) -> None:
         arguments = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -330,6 +324,3 @@ class _Handler(BaseHTTPRequestHandler):
         except (OSError, ValueError, LookupError) as error:
             said = repr(error)
         answer(self, said.encode(), "text/plain")
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""

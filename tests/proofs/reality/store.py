@@ -1,9 +1,8 @@
 """An object store that is up, as Milvus' operator asks it: a server of MinIO, and where a bucket of S3 is."""
 
-import threading
 from http.server import BaseHTTPRequestHandler
 
-from tests.support.serving import QuietServer, answer
+from tests.support.serving import answer, start
 
 _LOCATION = b'<?xml version="1.0"?><LocationConstraint xmlns="http://s3.amazonaws.com/doc/2006-03-01/"/>'
 _SERVERS = b'{"mode": "online", "servers": [{"state": "online"}]}'
@@ -11,8 +10,7 @@ _SERVERS = b'{"mode": "online", "servers": [{"state": "online"}]}'
 
 def start_store(port: int) -> None:
     """Listen in a thread that ends with the program."""
-    server = QuietServer(("127.0.0.1", port), _Handler)
-    threading.Thread(target=server.serve_forever, name="store", daemon=True).start()
+    start(_Handler, port)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -23,6 +21,3 @@ class _Handler(BaseHTTPRequestHandler):
             answer(self, _SERVERS)
         else:
             answer(self, _LOCATION, "application/xml")
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Log nothing."""
