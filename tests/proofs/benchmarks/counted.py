@@ -154,4 +154,5 @@ if __name__ == "__main__":
     gc.disable()
     folders = sorted(Path(sys.argv[1]).iterdir())
     bodies = {folder.name: [file.read_bytes() for file in sorted(folder.iterdir())] for folder in folders}
-    asyncio.run(count([*bodies.values()], bodies["Retain"]))
+    retained = [body for name, several in bodies.items() if name.startswith("Retain") for body in several]
+    asyncio.run(count([*bodies.values()], retained))

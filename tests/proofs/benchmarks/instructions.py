@@ -6,17 +6,19 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from tests.proofs.benchmarks.day import by_operation, recorded, sample
+from tests.proofs.benchmarks.day import by_operation, gvk_of, recorded, sample
 from tests.proofs.benchmarks.servers import ROOT
 
 PYTHON: Final = f"CPython {platform.python_version()}, "
 """How the names of figures begin: another CPython has other instructions."""
 LOOKED_AT: Final = "Retain, looked at for fights"
-_OBJECTS, _CALLS = 5_000, 40
+_RETAIN: Final = "Retain"
+_OBJECTS, _CALLS, _CALLS_OF_KIND = 5_000, 40, 5
 _TOTAL: Final = re.compile(r"^totals: (\d+)$", re.MULTILINE)
 
 
@@ -35,19 +37,37 @@ def instructions() -> dict[str, float]:
     The last ones are of a call of Retain that is looked at for fights, for which a server has a hundredth of its time.
     """
     nothing = {"floor": 1.0}
-    several = by_operation(recorded())
+    several = samples(recorded())
     with TemporaryDirectory() as name:
         for operation, calls in several.items():
             folder = Path(name) / "calls" / operation
             folder.mkdir(parents=True)
-            for number, body in enumerate(sample(calls, _OBJECTS, _CALLS, 0)):
+            for number, body in enumerate(calls):
                 (folder / f"{number:03}").write_bytes(body)
-        names = [*several, LOOKED_AT]
-        totals = totals_of("counted", Path(name) / "calls", len(names) + 1)
+        totals = totals_of("counted", Path(name) / "calls", len(several) + 2)
     if not totals:
         return nothing
-    of_calls = {name: total / _CALLS for name, total in zip(names, totals[1:], strict=True)}
-    return {"floor": float(totals[0]), **of_calls}
+    floor, *of_parts, looked_at = map(float, totals)
+    by_kind = {part: total for part, total in zip(several, of_parts, strict=True) if part.startswith(_RETAIN)}
+    of_calls = {part: total / len(several[part]) for part, total in zip(several, of_parts, strict=True)}
+    retained = sum(len(several[part]) for part in by_kind)
+    return {"floor": floor, **of_calls, _RETAIN: sum(by_kind.values()) / retained, LOOKED_AT: looked_at / retained}
+
+
+def samples(day: Sequence[bytes]) -> dict[str, list[bytes]]:
+    """Return bodies of calls of a day by their operation, those of Retain by their kind, as many of each kind.
+
+    What Retain costs depends on the rules of a kind more than on anything else. Otherwise a few calls about one kind
+    could move its mean, or hide what another kind costs.
+    """
+    of_day = by_operation(day)
+    by_kind: dict[str, list[bytes]] = {}
+    for call in of_day.pop(_RETAIN):
+        group, _, kind = gvk_of(call)
+        by_kind.setdefault(f"{_RETAIN} of {kind}{group and f'.{group}'}", []).append(call)
+    chosen = {operation: [*sample(calls, _OBJECTS, _CALLS, 0)] for operation, calls in of_day.items()}
+    of_kinds = {name: [*sample(calls, _OBJECTS, _CALLS_OF_KIND, 0)] for name, calls in by_kind.items()}
+    return dict(sorted({**chosen, **of_kinds}.items()))
 
 
 def totals_of(module: str, bodies: Path, parts: int) -> list[int]:

@@ -18,7 +18,7 @@ from karta_interpreter.base.k8s.dependencies import (
     pod_dependencies,
 )
 from karta_interpreter.base.k8s.discovery import by_kind, listed_versions
-from karta_interpreter.base.k8s.edit import get, remove, set_value
+from karta_interpreter.base.k8s.edit import get, remove, set_value, sharing
 from karta_interpreter.base.k8s.fields import (
     CORE_KINDS,
     COUNTS,
@@ -135,6 +135,7 @@ __all__ = [
     "remove",
     "request_path",
     "set_value",
+    "sharing",
     "text_field",
     "type_name",
     "with_devices",

@@ -64,6 +64,22 @@ def remove(document: Document, path: Path) -> Document:
     return set_value(document, path[:-1], shorter)
 
 
+def sharing(old: JSON, new: JSON, levels: int = 4) -> JSON:
+    """Return the new value with the parts of the old one that are equal, so that a later comparison skips them.
+
+    Parts are compared down to some levels of objects, because each level compares all below it again.
+
+    >>> old = {"env": [1], "image": "a"}
+    >>> sharing(old, {"env": [1], "image": "b"})["env"] is old["env"]
+    True
+    """
+    if old == new:
+        return old
+    if not levels or not isinstance(old, dict) or not isinstance(new, dict):
+        return new
+    return {key: sharing(old.get(key), value, levels - 1) for key, value in new.items()}
+
+
 def _has(container: JSON, step: str | int) -> bool:
     if isinstance(step, str):
         return isinstance(container, dict) and step in container

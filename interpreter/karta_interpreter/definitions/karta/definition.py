@@ -385,9 +385,10 @@ class Definition:
 
         A number can be all that a kind has: an autoscaler's minimum, of pods whose templates are in another object.
         """
-        root = self.root
-        is_counted = root.count is not None and root.instance_ids is None
-        return self.leaves or ((structs.replace(root, pods=_EMPTY_PODS),) if is_counted else ())
+        if leaves := self.leaves:
+            return leaves
+        is_counted = self.root.count is not None and self.root.instance_ids is None
+        return (structs.replace(self.root, pods=_EMPTY_PODS),) if is_counted else ()
 
     def lineage(self, name: str) -> tuple[ComponentRules, ...]:
         """Return a component and its owners up to the root, or nothing for an unknown component."""

@@ -1,7 +1,7 @@
 """Matches the parts of a template with the parts of the member's object, and combines their values."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import chain, zip_longest
@@ -64,20 +64,40 @@ class Correspondence:
         return self._read(query.evaluate, template)
 
     def shared(
-        self, query: Query, template: Object, absent: JSON = None, *, drops: bool = False, strict: bool = True
-    ) -> Iterator[tuple[Path, JSON]]:
-        """Yield the template's place and the observed value of everything that an expression names in both objects.
+        self,
+        query: Query,
+        template: Object,
+        absent: JSON = None,
+        *,
+        drops: bool = False,
+        strict: bool = True,
+        is_kept: Callable[[JSON], bool] | None = None,
+    ) -> Iterable[tuple[Path, JSON]]:
+        """Return the template's place and the observed value of everything that an expression names in both objects.
 
         Places that the template has dropped are not named in it: neither entries of a map or a list, nor places that a
         condition selects. A value that the observed object lacks stays the template's. However, if the template has a
         value there, it becomes ``absent``, or None if ``drops`` is set. Computed values in the template have no place,
-        which is an error if ``strict``.
+        which is an error if ``strict``. Nothing is returned if ``is_kept`` accepts none of the values.
         """
-        paths: Callable[[Object], Sequence[Path | None]] = query.paths if strict else query.known_paths
         values = unless_broken(query.evaluate, self._observed) or []
         # The usual case, at half of the cost: the member has nothing to be kept.
-        if absent is None and not drops and all(value is None for value in values):
-            return
+        if not values or (absent is None and not drops and not _is_any_kept(values, is_kept)):
+            return ()
+        if fixed := query.fixed_paths:
+            return _differing(fixed, values, self.values(query, template), absent, drops=drops)
+        paths: Callable[[Object], Sequence[Path | None]] = query.paths if strict else query.known_paths
+        return self._shared(paths, values, template, absent, drops=drops)
+
+    def _shared(
+        self,
+        paths: Callable[[Object], Sequence[Path | None]],
+        values: Sequence[JSON],
+        template: Object,
+        absent: JSON,
+        *,
+        drops: bool,
+    ) -> Iterator[tuple[Path, JSON]]:
         ours, names = frozenset(self._read(paths, template)), _Names()
         # Either both fail or neither does, except for computed values: their places are then unknown.
         for path, value in zip(unless_broken(paths, self._observed) or [], values, strict=False):
@@ -85,13 +105,7 @@ class Correspondence:
             target = None if path is None or (merged is None and not drops) else self.moved(path, template, names)
             if target is None or target not in ours:
                 continue
-            # A field can be created at a place, but no list element on the way to it.
-            has_elements = all(
-                get(template, target[: depth + 1], NOTHING) is not NOTHING
-                for depth, step in enumerate(target)
-                if isinstance(step, int)
-            )
-            if has_elements and (value is not None or get(template, target) is not None):
+            if (value is not None or get(template, target) is not None) and _has_elements(template, target):
                 yield target, merged
 
     def _read(self, read: Callable[[Object], Sequence[T]], template: Object) -> Sequence[T]:
@@ -109,6 +123,8 @@ class Correspondence:
 
         ``names`` caches the names in the template's lists from one path to the next.
         """
+        if int not in map(type, path):
+            return path
         names = {} if names is None else names
         target: Path = ()
         for depth, step in enumerate(path):
@@ -152,6 +168,32 @@ class Correspondence:
             for elements, name, index in unless_broken(list[_Element], _elements(component, self._observed)) or ():
                 ids.setdefault((elements, index), []).append((component.name, name))
         return ids, ours, {(elements, index) for (elements, _, _), index in ours.items()}
+
+
+def _differing(
+    paths: Sequence[Path], values: Sequence[JSON], ours: Sequence[JSON], absent: JSON, *, drops: bool
+) -> Iterator[tuple[Path, JSON]]:
+    """Yield the places with different values. The template has no values if it cannot be read.
+
+    A status is the member's among the values of both.
+    """
+    for path, value, our in zip(paths, values, ours, strict=False):
+        if value is None and our is not None and (absent is not None or drops):
+            yield path, absent
+        elif value is not None and (value != our or path[:1] == ("status",)):
+            yield path, value
+
+
+def _is_any_kept(values: Sequence[JSON], is_kept: Callable[[JSON], bool] | None) -> bool:
+    return any(value is not None and (is_kept is None or is_kept(value)) for value in values)
+
+
+def _has_elements(template: Object, path: Path) -> bool:
+    """Return whether a template has the list elements of a path. A field can be created there, but no element."""
+    for depth, step in enumerate(path, start=1):
+        if type(step) is int and get(template, path[:depth], NOTHING) is NOTHING:
+            return False
+    return True
 
 
 def _elements(component: ComponentRules, obj: Object) -> Iterator[_Element]:

@@ -9,7 +9,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
-from karta_interpreter.base.k8s import JSON, Object, Path, Projection, field_path, get, label, remove, set_value
+from karta_interpreter.base.k8s import (
+    JSON,
+    Object,
+    Path,
+    Projection,
+    field_path,
+    get,
+    label,
+    remove,
+    set_value,
+    sharing,
+)
 from karta_interpreter.definitions.karta import (
     ComponentRules,
     Definition,
@@ -31,7 +42,7 @@ from karta_interpreter.engine.operations.list_matching import (
     unless_broken,
 )
 from karta_interpreter.engine.operations.revise_replica import revision_reads
-from karta_interpreter.languages.jq import Location, Query, take_outputs, truthy
+from karta_interpreter.languages.jq import Location, Query, take_outputs
 
 RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas"
 """The label of a template that leaves its replica counts to the members (an HPA there, for instance)."""
@@ -155,26 +166,35 @@ def _keep_queued(definition: Definition, places: Correspondence, template: Objec
 
 
 def _followed(rule: RetainRule, places: Correspondence, template: Object, observed: Object, before: Object) -> Object:
-    if isinstance(rule, Once):
-        return _sent_once(rule, template, observed)
-    if isinstance(rule, Immutable):
-        return _exchanged(rule, places, template, observed, before)
-    if isinstance(rule, RetainedCount):
-        rule = Retained(rule.place) if label(template, RETAIN_REPLICAS) == "true" else Unset(rule.place)
-    if isinstance(rule, Retained):
-        if rule.condition is None or truthy(unless_broken(rule.condition.first, observed)):
-            for path, value in places.shared(rule.place, template, rule.absent, drops=rule.drops):
-                template = remove(template, path) if value is None else set_value(template, path, value)
-        return template
-    for path, theirs in places.shared(rule.place, template):
-        ours = get(template, path)
-        if isinstance(rule, KeepQuantityFormat):
-            result = respelled(ours, theirs)
-        else:
-            result = _with_unset(rule, ours, theirs, get(template, path[:-1]))
-        if result is not None and result != ours:
-            template = set_value(template, path, result)
+    match rule:
+        case Retained():
+            return _kept(rule, places, template, observed)
+        case Unset():
+            return _with_unset(rule, places, template)
+        case Immutable():
+            return _exchanged(rule, places, template, observed, before)
+        case RetainedCount() if label(template, RETAIN_REPLICAS) == "true":
+            return _kept(Retained(rule.place), places, template, observed)
+        case RetainedCount():
+            return _with_unset(Unset(rule.place), places, template)
+        case Once():
+            return _sent_once(rule, template, observed)
+        case KeepQuantityFormat():
+            for path, theirs in places.shared(rule.place, template):
+                template = _with_value(template, path, respelled(get(template, path), theirs))
+            return template
+
+
+def _kept(rule: Retained, places: Correspondence, template: Object, observed: Object) -> Object:
+    if rule.condition is None or unless_broken(rule.condition.holds, observed):
+        for path, value in places.shared(rule.place, template, rule.absent, drops=rule.drops):
+            template = remove(template, path) if value is None else _with_value(template, path, value)
     return template
+
+
+def _with_value(template: Object, path: Path, value: JSON) -> Object:
+    ours = get(template, path)
+    return template if value is None or value == ours else set_value(template, path, sharing(ours, value))
 
 
 def _exchanged(rule: Immutable, places: Correspondence, retained: Object, observed: Object, template: Object) -> Object:
@@ -184,13 +204,15 @@ def _exchanged(rule: Immutable, places: Correspondence, retained: Object, observ
     template. So what differs was written in the member. If the member's object was made from another template, only
     gaps are filled: what differs is refused, and the author sees it.
     """
-
-    def applies(**place: JSON) -> bool:
-        both = {"template": template, "member": observed, **place}
-        return rule.condition is None or truthy(unless_broken(rule.condition.first, both))
-
-    if not applies():  # before places are looked for, which takes longer than most conditions
+    both = {"template": template, "member": observed}
+    # Before places are looked for, which takes longer than most conditions.
+    if rule.condition is not None and not unless_broken(rule.condition.holds, both):
         return retained
+
+    def applies(path: Path) -> bool:
+        at = {"at": field_path(path), "name": get(retained, (*path[:-1], "name"))}
+        return rule.condition is None or bool(unless_broken(rule.condition.holds, both | at))
+
     is_same = get(template, _TEMPLATE) == get(observed, _TEMPLATE)
     shared: Iterable[tuple[Path, JSON]] = places.shared(rule.place, retained, drops=True)
     if rule.word == "changeable":  # what was kept of the member may be broken
@@ -199,8 +221,8 @@ def _exchanged(rule: Immutable, places: Correspondence, retained: Object, observ
     for path, value in shared:
         ours = get(retained, path)
         kept = value if is_same else filled(ours, value)
-        if kept != ours and applies(at=field_path(path), name=get(retained, (*path[:-1], "name"))):
-            retained = remove(retained, path) if kept is None else set_value(retained, path, kept)
+        if kept != ours and applies(path):
+            retained = remove(retained, path) if kept is None else set_value(retained, path, sharing(ours, kept))
     return retained
 
 
@@ -222,14 +244,23 @@ def _joined(value: JSON) -> str:
     return ",".join(value) if isinstance(value, list) and all(isinstance(element, str) for element in value) else ""
 
 
-def _with_unset(rule: Unset, ours: JSON, theirs: JSON, owner: JSON) -> JSON:
+def _with_unset(rule: Unset, places: Correspondence, template: Object) -> Object:
     def is_kept(value: JSON) -> bool:
-        return rule.condition is None or truthy(unless_broken(rule.condition.first, value))
+        return rule.condition is None or bool(unless_broken(rule.condition.holds, value))
 
-    if rule.by is not None:
-        return united(ours, theirs, rule.by, is_kept) or ours
-    if not is_kept(theirs):
-        return ours
+    def has_kept(value: JSON) -> bool:
+        return not (rule.condition and rule.condition.is_false_for_all(value)) if rule.by else is_kept(value)
+
+    for path, theirs in places.shared(rule.place, template, is_kept=has_kept if rule.condition else None):
+        ours = get(template, path)
+        if rule.by is not None:
+            template = _with_value(template, path, united(ours, theirs, rule.by, is_kept) or ours)
+        elif is_kept(theirs):
+            template = _with_value(template, path, _unless_set(rule, ours, theirs, get(template, path[:-1])))
+    return template
+
+
+def _unless_set(rule: Unset, ours: JSON, theirs: JSON, owner: JSON) -> JSON:
     # Go writes an empty text for an unset field without omitempty.
     ours = None if ours == "" else ours
     if rule.value is not None:

@@ -22,11 +22,11 @@ from karta_interpreter.languages.jq.assign import Location, Trace, compile_trace
 from karta_interpreter.languages.jq.bounded.libjq import MOST_RESULTS
 from karta_interpreter.languages.jq.compiled.compiler import One, Outputs, compile_list, compile_one
 from karta_interpreter.languages.jq.compiled.reads import mark_all, project, sources
-from karta_interpreter.languages.jq.compiled.values import to_json
+from karta_interpreter.languages.jq.compiled.values import to_json, truthy
 from karta_interpreter.languages.jq.compiled.variables import value_of, with_values
-from karta_interpreter.languages.jq.syntax import Binary, FunctionCall, Identity, Literal, Node
+from karta_interpreter.languages.jq.syntax import Binary, FunctionCall, Identity, Iterate, Literal, Node
 from karta_interpreter.languages.jq.syntax.printer import render
-from karta_interpreter.languages.jq.syntax.traversal import parts_of, variables_in
+from karta_interpreter.languages.jq.syntax.traversal import fixed_paths, parts_of, variables_in
 
 _LONGEST_QUOTE: Final = 80
 _SEQUENCES: Final = (tuple, list)  # a union of types takes as long to make as an item takes to visit
@@ -59,6 +59,16 @@ class ExpressionProgram:
         return self._bounded or compile_list(self._node, self._most)
 
     @cached_property
+    def output(self) -> One | None:
+        """Return the only output for an input, or None if there may be several or none, or if that takes a process."""
+        return None if self._bounded else compile_one(self._node)
+
+    @cached_property
+    def fixed_paths(self) -> Sequence[Path] | None:
+        """Return the place of each output if it is the same for all inputs, else None."""
+        return fixed_paths(self._node)
+
+    @cached_property
     def trace(self) -> Trace | None:
         """Return each output with its origin, or None if a construct of the expression cannot be traced."""
         try:
@@ -71,6 +81,11 @@ class ExpressionProgram:
         """Return whether all values that the expression may be written over exist, or None if that takes a trace."""
         node = None if self._bounded else sources(self._node)
         return compile_one(FunctionCall("all", (node, _IS_THERE))) if node else None
+
+    @cached_property
+    def is_true_for_any(self) -> One | None:
+        """Return whether an output for an element of a list is true, or None if that takes a process."""
+        return None if self._bounded else compile_one(FunctionCall("any", (Iterate(Identity()), self._node)))
 
 
 _IS_THERE: Final = Binary("!=", Identity(), Literal(None))
@@ -168,6 +183,31 @@ class Query:
         outputs = self.evaluate(value)
         return outputs[0] if outputs else None
 
+    def holds(self, value: JSON) -> bool:
+        """Return whether the first output is true, which null and false are not. Fails if `evaluate` does."""
+        output = None if self.variables else self._program.output
+        if output is None:
+            return truthy(self.first(value))
+        try:
+            return truthy(output(value))
+        except (QueryEvaluationError, RecursionError) as error:
+            raise self._failure(error) from error
+
+    def is_false_for_all(self, elements: JSON) -> bool:
+        """Return whether all outputs for the elements of a list are false or null.
+
+        It is False if a quick test cannot show it.
+
+        >>> query = Query.compile('.name | startswith("A")')
+        >>> query.is_false_for_all([{"name": "B"}, {"name": "C"}]), query.is_false_for_all([{"name": "B"}, {}])
+        (True, False)
+        """
+        is_true_for_any = None if self.variables else self._program.is_true_for_any
+        try:
+            return is_true_for_any is not None and not is_true_for_any(elements)
+        except (QueryEvaluationError, RecursionError):
+            return False
+
     def locate_each(self, value: JSON) -> list[Location | None]:
         """Return the location that each output of `evaluate` can be written through, or None if there is none.
 
@@ -213,6 +253,11 @@ class Query:
                 raise self._unwritable("an output is more than the value at one place")
             paths.append(location.path)
         return paths
+
+    @property
+    def fixed_paths(self) -> Sequence[Path] | None:
+        """The places that `paths` returns for each input, or None if they depend on it."""
+        return self._program.fixed_paths
 
     def known_paths(self, value: JSON) -> list[Path | None]:
         """Return the place of each output of `evaluate` that just is the value there, or None if it is computed."""

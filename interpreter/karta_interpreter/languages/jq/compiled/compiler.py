@@ -44,7 +44,7 @@ from karta_interpreter.languages.jq.compiled.atoms import (
     untruth,
 )
 from karta_interpreter.languages.jq.compiled.function_body import INPUT, FunctionBody, Origin, OutputSink
-from karta_interpreter.languages.jq.compiled.functions import FUNCTIONS, Code, function_of
+from karta_interpreter.languages.jq.compiled.functions import FUNCTIONS, Code, Function, function_of
 from karta_interpreter.languages.jq.compiled.module import Module
 from karta_interpreter.languages.jq.compiled.regex import RegexCall, computed_pattern
 from karta_interpreter.languages.jq.compiled.singles import Singles, repeats_pieces
@@ -102,6 +102,13 @@ def source(node: ast.Node, origin: Origin = None) -> str:
     module = Module()
     PythonCode(module).function(lambda code: code.return_list(node), origin=origin)
     return module.source()
+
+
+def _of_value(function: Function, dot: str, value: str) -> str:
+    """Return the call of a function of the input and a value. A known prefix needs no call of ours."""
+    call = f"{function.callee}({dot}, {value})"
+    is_method = function.name in ("startswith", "endswith") and is_text(value)
+    return f"{dot}.{function.name}({value}) if type({dot}) is str else {call}" if is_method else call
 
 
 def by_name(*functions: Callable[..., Any]) -> dict[str, Any]:
@@ -556,7 +563,9 @@ class PythonCode(FunctionBody):
                 variables = {"origin": self.origin(dot), "dot": dot, "result": result}
                 sink.write(self.located(result, origin and origin.format(**variables)))
             case Code.VALUES:
-                self.each(arguments[0], dot, OutputSink(lambda value: sink.write(self.bind(f"{name}({dot}, {value})"))))
+                self.each(
+                    arguments[0], dot, OutputSink(lambda value: sink.write(self.bind(_of_value(function, dot, value))))
+                )
             case Code.FILTER:
                 sink.write(self.bind(f"{name}({dot}, {self.generator(arguments[0])})"))
             case Code.REGEX:

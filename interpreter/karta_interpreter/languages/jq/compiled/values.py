@@ -135,14 +135,17 @@ def equal(left: JSON, right: JSON) -> bool:
         return True
     if type(left) is str or type(right) is str:
         return bool(left == right)
+    if type(left) is dict and type(right) is dict:
+        if left.keys() != right.keys():
+            return False
+        for key, value in left.items():  # noqa: SIM110 - `all` takes twice as long for few fields
+            if not equal(value, right[key]):
+                return False
+        return True
     if is_number(left) and is_number(right):
         return normal(left) == normal(right)
-    if type(left) is not type(right):
-        return False
-    if type(left) is list:
+    if type(left) is list and type(right) is list:
         return len(left) == len(right) and all(map(equal, left, right))
-    if type(left) is dict:
-        return left.keys() == right.keys() and all(map(equal, left.values(), map(right.__getitem__, left)))
     return False  # null and the booleans are each one object
 
 

@@ -170,3 +170,23 @@ def plain_path(node: ast.Node) -> Path | None:
             path = plain_path(target)
             return None if path is None else (*path, key)
     return None
+
+
+def fixed_paths(node: ast.Node) -> list[Path] | None:
+    """Return the path of each output if a node only reads fields of its input, some fields of one or several.
+
+    It is None for any other node.
+
+    >>> from karta_interpreter.languages.jq.syntax.parser import parse
+    >>> fixed_paths(parse(".spec | .suspend, .replicas")), fixed_paths(parse(".spec.groups[]"))
+    ([('spec', 'suspend'), ('spec', 'replicas')], None)
+    """
+    match node:
+        case ast.Comma():
+            several = [fixed_paths(part) for part in terms_of(node)]
+            return None if None in several else [path for paths in several for path in paths or ()]
+        case ast.Pipe(left, right):
+            starts, ends = fixed_paths(left), fixed_paths(right)
+            return None if starts is None or ends is None else [(*start, *end) for start in starts for end in ends]
+    path = plain_path(node)
+    return None if path is None else [path]
