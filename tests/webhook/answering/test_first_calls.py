@@ -93,6 +93,22 @@ async def test_others_are_answered_while_first_call_compiles(calls: Calls, monke
     assert json.loads(await first)["response"]["successful"]
 
 
+async def test_first_call_in_another_spelling_compiles_in_the_thread(
+    calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await calls.answer(BODY, HANG)
+    held = Held(monkeypatch)
+    spelled = json.dumps(json.loads(OTHER)).encode()
+    first = asyncio.create_task(calls.answer(spelled, HANG))
+    await asyncio.sleep(0)
+
+    assert isinstance(calls.answer_soon(BODY), bytes)
+    assert not first.done()
+    held.go_on.set()
+    assert await first == calls.answer_soon(spelled) == calls.answer_soon(OTHER)
+    assert held.begun == 1, "the spelling makes no other question"
+
+
 async def test_first_calls_of_one_kind_compile_once(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
     held = Held(monkeypatch)
     asked = [asyncio.create_task(calls.answer(BODY, HANG)) for _ in range(3)]

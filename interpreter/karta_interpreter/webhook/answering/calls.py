@@ -136,6 +136,8 @@ class Calls:
             return None
         else:
             text, call = body, self._call(started, body, decode(body))
+            if self._rehearses and (new_question := self._decoder.new_question(call.request)):
+                return partial(self._answer_new, new_question, body, started)
         is_slow = bool(self._slow_calls) and self._slow_calls.matches(call.key, len(body))
         lane = self._lanes.choose(call, text, is_slow=is_slow)
         if lane is not None:

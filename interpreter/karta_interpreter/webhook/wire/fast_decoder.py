@@ -27,6 +27,7 @@ _HEAD: Final = re.compile(
     rb'("kind":\{"group":"([0-9a-z.-]{0,253})","version":"([0-9a-z]{1,63})","kind":"([0-9A-Za-z]{1,63})"\}),'
     rb'"name":"([0-9A-Za-z.:-]{0,253})",(?:"namespace":"([0-9a-z-]{1,63})",)?"operation":"([A-Za-z]{1,63})","object":'
 )
+_KIND_TEXT: Final = b'"kind":{"group":"%b","version":"%b","kind":"%b"}'
 _UID, _KIND, _NAME, _NAMESPACE, _OPERATION = 1, 2, 6, 7, 8
 _PARTS_OF_KIND: Final = (3, 4, 5)
 # Go's encoder ends its text with a newline.
@@ -160,6 +161,15 @@ class FastDecoder:
         if self._find(new.definition.gvk) is new.definition:
             # The traceback of the first request has its body.
             self._questions[new.key], self._asked[new.key] = question, new.with_traceback(None)
+
+    def new_question(self, request: Request) -> NewQuestion | None:
+        """Return the question of a request that is spelled in another way, None if it is known or has no definition."""
+        definition = self._find(request.gvk) if request.gvk and request.call else None
+        if definition is None or request.call is None:
+            return None
+        parts = (part.encode() for part in (definition.gvk.group, definition.gvk.version, definition.gvk.kind))
+        key = _KIND_TEXT % (*parts,), request.operation_name.encode()
+        return None if key in self._questions else NewQuestion(key, definition, request.call.operation)
 
     def asked_anew(self, find: _Find) -> Iterator[tuple[NewQuestion, NewQuestion]]:
         """Yield the known questions for which ``find`` finds other definitions, each with the new question."""

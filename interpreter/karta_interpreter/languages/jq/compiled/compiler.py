@@ -87,11 +87,11 @@ def source(node: ast.Node, origin: Origin = None) -> str:
     >>> print(source(parse(".groups[] | select(.on) | .replicas // 1")))
     def f1(v):
         t1 = []
-        t2 = v.get('groups') if type(v) is dict else None if v is None else no_field(v, 'groups')
+        t2 = v.get('groups') if type(v) is dict else no_field(v, 'groups')
         for t3 in t2 if type(t2) is list and len(t2) <= 10000 else present_elements(t2):
-            t4 = t3.get('on') if type(t3) is dict else None if t3 is None else no_field(t3, 'on')
+            t4 = t3.get('on') if type(t3) is dict else no_field(t3, 'on')
             if t4 is not None and t4 is not False:
-                t5 = t3.get('replicas') if type(t3) is dict else None if t3 is None else no_field(t3, 'replicas')
+                t5 = t3.get('replicas') if type(t3) is dict else no_field(t3, 'replicas')
                 t6 = t5
                 if t6 is None or t6 is False:
                     t6 = 1

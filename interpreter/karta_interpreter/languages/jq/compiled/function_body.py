@@ -77,7 +77,7 @@ class FunctionBody:
         for key in keys:
             value = self.named(value)
             lookup = f"{value}.get({key}) if type({value}) is dict"
-            value = self.bind(f"{lookup} else None if {value} is None else no_field({value}, {key})")
+            value = self.bind(f"{lookup} else no_field({value}, {key})")
         return self.inside(whole, keys, value)
 
     def item(self, whole: str, key: str) -> str:

@@ -18,11 +18,12 @@ MOST_ELEMENTS: Final = 10_000
 """The largest array or object that is iterated over."""
 
 
-def no_field(value: JSON, name: str) -> NoReturn:
-    """Fail because of ``.name`` of anything but an object or null."""
-    raise QueryEvaluationError(
-        f"{type_name(value)} has no field {name!r}{': `[]` gives its elements' if isinstance(value, list) else ''}"
-    )
+def no_field(value: JSON, name: str) -> None:
+    """Return None for ``.name`` of null, and fail for that of anything else but an object."""
+    if value is not None:
+        raise QueryEvaluationError(
+            f"{type_name(value)} has no field {name!r}{': `[]` gives its elements' if isinstance(value, list) else ''}"
+        )
 
 
 def item(value: JSON, key: JSON) -> JSON:
