@@ -191,6 +191,51 @@ def test_counts_of_binding_are_compared(run: Run, tmp_path: Path) -> None:
     assert result.exit_code == 1
 
 
+def test_binding_about_an_object_of_another_namespace_is_judged_by_nobody(run: Run, tmp_path: Path) -> None:
+    """Whoever may write bindings in a namespace can name the objects of others."""
+    template = _ray()
+    strange = _binding(template, _item("member1", "Healthy"), **_COUNTED)
+    strange["metadata"] |= {"namespace": "tenant", "name": "a\x1b[2J", "uid": "strange"}
+    cluster_scoped = _binding(template, **_COUNTED)
+    del cluster_scoped["spec"]["resource"]["namespace"]
+    cluster_scoped["metadata"] |= {"name": "wide", "uid": "wide"}
+    server = _server([strange, cluster_scoped, _binding(template, **_COUNTED)], {_RAY: [template]})
+    result = _diff(run, server, tmp_path, "-o", "json")
+
+    (kind,) = _json(result)["kinds"]
+    assert (kind["objects"], kind["pods"]) == (1, {"from": 9, "to": 9})
+    reason = "which is not of its namespace: nobody judges it"
+    assert _json(result)["problems"] == [
+        f'ResourceBinding tenant/"a\\u001b[2J": spec.resource: it names RayCluster team/bert, {reason}',
+        f"ResourceBinding team/wide: spec.resource: it names RayCluster bert, {reason}",
+    ]
+    assert result.exit_code == 1
+
+
+def test_work_with_another_object_than_its_binding_has_is_not_read(run: Run, tmp_path: Path) -> None:
+    """The agent of a member in Pull mode writes the Works of its cluster."""
+    server = _with_works(_ray(), "Healthy", state="ready")
+    (work,) = server.collections[f"{_V1}/works"]
+    work["spec"]["workload"]["manifests"][0]["metadata"]["namespace"] = "kube-system"
+    result = _diff(run, server, tmp_path, "-o", "json")
+
+    assert _json(result)["problems"] == [
+        "Work karmada-es-member1/member1-bert does not bring RayCluster team/bert, the object of its binding"
+    ]
+
+
+def test_refused_bindings_are_named_up_to_a_bound(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bindings, "MOST_NAMED", 2)
+    template = _ray()
+    strange = [_binding(template) for _ in range(5)]
+    for number, binding in enumerate(strange):
+        binding["metadata"] |= {"namespace": "tenant", "uid": f"strange{number}"}
+    result = _diff(run, _server(strange, {_RAY: [template]}), tmp_path, "-o", "json")
+
+    assert len(_json(result)["problems"]) == 3
+    assert _json(result)["problems"][-1] == "3 more bindings and Works are not judged for such reasons"
+
+
 def test_same_counts_are_no_difference(run: Run, tmp_path: Path) -> None:
     template = _ray()
     bound = _binding(template, **_COUNTED)

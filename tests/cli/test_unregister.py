@@ -60,7 +60,7 @@ async def test_dry_run_deletes_nothing_and_names_what_stays(run: Run, plane: Con
     result = await unregister(run, plane, tmp_path, "--dry-run")
 
     assert result.exit_code == 0, result.output
-    assert "kubectl -n ml delete resourcebinding s-secret" in result.stdout
+    assert "kubectl delete --namespace=ml -- resourcebinding s-secret" in result.stdout
     assert "JobSet ml/a" in result.stdout
     assert result.stderr == "2 objects would stay as registered; counts, placement and health go back\n"
     assert plane.collections[CONFIGURATIONS].keys() == {NAME}

@@ -39,7 +39,7 @@ SECRET = GVK("", "v1", "Secret")
     ("kinds", "bindings", "commands"),
     [
         pytest.param({JOBSET: ALL}, [binding(JOBSET, "a"), binding(SECRET, "s", "a-jobset")],
-            ["kubectl -n ml delete resourcebinding s-secret"], id="a Secret that we have attached"),
+            ["kubectl delete --namespace=ml -- resourcebinding s-secret"], id="a Secret that we have attached"),
         pytest.param({JOBSET: ALL, DEPLOYMENT: ALL},
             [binding(JOBSET, "a"), binding(DEPLOYMENT, "b"), binding(SECRET, "s", "a-jobset", "b-deployment")], [],
             id="a Secret that a Deployment needs, too, of which Karmada knows the dependencies itself"),
@@ -47,7 +47,7 @@ SECRET = GVK("", "v1", "Secret")
             [binding(JOBSET, "a"), binding(SECRET, "s", "a-jobset")], [], id="somebody else attaches it"),
         pytest.param({}, [binding(SECRET, "s", "gone-jobset")], [], id="of a binding that is not there"),
         pytest.param({JOBSET: ALL}, [binding(JOBSET, "a", reports=2)],
-            ["kubectl -n ml patch JobSet.v1alpha2.jobset.x-k8s.io a --subresource status"], id="a status of ours"),
+            ["kubectl patch --namespace=ml --subresource=status --type=merge"], id="a status of ours"),
         pytest.param({JOBSET: ALL}, [binding(JOBSET, "a")], [], id="no status has come"),
         pytest.param({RAY: ALL, DEPLOYMENT: ALL},
             [binding(RAY, "r", reports=1), binding(DEPLOYMENT, "d", reports=1)], [],
@@ -63,20 +63,35 @@ def test_only_what_nobody_else_answers_stays(kinds: Any, bindings: list[Any], co
         assert remain.command.startswith(command)
 
 
-def test_names_in_a_binding_are_words_of_the_command() -> None:
-    made = binding(JOBSET, "a; curl x|sh", reports=1)
-    (remain,) = remains_of({JOBSET: ALL}, [made])
-    assert shlex.split(remain.command)[3:6] == ["patch", "JobSet.v1alpha2.jobset.x-k8s.io", "a; curl x|sh"]
-
-
 def test_command_ends_status_that_may_be_gone() -> None:
     """A JSON patch that removes what is not there is refused."""
     (remain,) = remains_of({JOBSET: ALL}, [binding(JOBSET, "a", reports=1)])
-    assert shlex.split(remain.command)[-4:] == ["--type", "merge", "-p", '{"status": null}']
+    options, words = remain.command.split(" -- ")
+    assert shlex.split(options)[-2:] == ["--type=merge", '--patch={"status": null}']
+    assert words == "JobSet.v1alpha2.jobset.x-k8s.io a"
 
 
 def test_objects_of_the_cluster_have_no_namespace() -> None:
     made = binding(JOBSET, "a", reports=1)
     del made["metadata"]["namespace"], made["spec"]["resource"]["namespace"]
     (remain,) = remains_of({JOBSET: ALL}, [made])
-    assert shlex.split(remain.command)[:2] == ["kubectl", "patch"]
+    assert "namespace" not in remain.command
+    assert remain.command.endswith(" -- JobSet.v1alpha2.jobset.x-k8s.io a")
+
+
+@pytest.mark.parametrize("namespace", ["kube-system", "", None, 3, "-A"])
+def test_binding_about_an_object_elsewhere_gives_no_command(namespace: Any) -> None:
+    """Karmada makes a binding in the namespace of its object. A tenant can name any object in one."""
+    strange = binding(JOBSET, "a", reports=1)
+    strange["spec"]["resource"]["namespace"] = namespace
+    attached = binding(SECRET, "s", "a-jobset")
+    (remain,) = remains_of({JOBSET: ALL}, [strange, attached])
+    assert (remain.what, remain.command) == ("ResourceBinding ml/a-jobset", "")
+    assert "not of its namespace" in remain.why
+
+
+def test_cluster_binding_about_an_object_of_a_namespace_gives_no_command() -> None:
+    strange = binding(JOBSET, "a", reports=1)
+    del strange["metadata"]["namespace"]
+    (remain,) = remains_of({JOBSET: ALL}, [strange])
+    assert (remain.what, remain.command) == ("ClusterResourceBinding a-jobset", "")

@@ -128,6 +128,10 @@ class WriteVerificationError(WorkloadError):
     """The written text does not read back as the given value. Nothing was changed."""
 
 
+class WordError(InterpreterError):
+    """A word of an object that cannot be in a command, because it does not have the form that Kubernetes gives it."""
+
+
 class QuantityError(InterpreterError):
     """Text that is not a Kubernetes quantity."""
 

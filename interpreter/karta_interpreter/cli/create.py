@@ -1,6 +1,5 @@
 """``karta-interpreter create``: drafts of definitions."""
 
-import shlex
 import textwrap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
@@ -9,6 +8,7 @@ from typing import Final
 
 import click
 
+from karta_interpreter.base.command_line import command_line, shown
 from karta_interpreter.base.findings import count, did_you_mean, escaped, listed
 from karta_interpreter.base.k8s import GVK, Object, edit, grouped
 from karta_interpreter.base.k8s.manifest import read_documents
@@ -86,7 +86,7 @@ def _chosen(components: Components, names: Sequence[str]) -> Components:
     if names:
         return {name: components[name] for name in names}
     if len(components) > _MOST_COMPONENTS:
-        candidates = ", ".join(f"{name} ({pods.place.jq})" for name, pods in components.items())
+        candidates = ", ".join(f"{shown('name', name)} ({pods.place.jq})" for name, pods in components.items())
         number = len(components)
         raise UsageProblem(f"error: there are {number} components, choose some with --component: {candidates}")
     return components
@@ -121,7 +121,7 @@ def _chosen_kind(kinds: Collection[GVK], kind: str | None) -> GVK:
         hint = did_you_mean(str(kind), dict.fromkeys(gvk.kind for gvk in names))
         raise UsageProblem(f"error: --crd: it has nothing for the kind {kind}; {hint}")
     if len(matching) > 1:
-        choices = ", ".join(names[gvk][-1] for gvk in matching)
+        choices = ", ".join(f"{shown('group', gvk.group)}/{shown('kind', gvk.kind)}" for gvk in matching)
         raise UsageProblem(f"error: --crd: choose one with --kind: {choices}")
     return matching[0]
 
@@ -161,7 +161,8 @@ def example_command(folder: Path) -> None:
     _write(folder, files, "name another folder")
     for name in files:
         say(folder / name)
-    say(f"try: karta-interpreter interpret -f {folder}/karta.yaml {folder}/indexer.yaml", err=True)
+    example = command_line(f"{NAME} interpret -f {{0}} {{1}}", f"{folder}/karta.yaml", f"{folder}/indexer.yaml")
+    say(f"try: {example}", err=True)
 
 
 @command.command("suite", epilog=_EXAMPLES)
@@ -240,10 +241,8 @@ def _how_to_run(output_dir: Path | None, filenames: Sequence[str]) -> str:
     home = output_dir and home_of(output_dir / OBJECTS)
     if home == output_dir:
         return "`test` runs them from a folder testdata beside the Karta"
-    arguments = [NAME, "test", str(home)]
-    for name in filenames:
-        arguments += ["-f", name]
-    return f"`{shlex.join(arguments)}` runs them"
+    options = "".join(f" -f {{{number}}}" for number in range(1, len(filenames) + 1))
+    return f"`{command_line(f'{NAME} test {{0}}{options}', home, *filenames)}` runs them"
 
 
 def _cases(

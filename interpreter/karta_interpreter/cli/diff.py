@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from karta_interpreter.base.command_line import command_line
 from karta_interpreter.base.findings import count, listed
 from karta_interpreter.base.k8s import GVK, MOST_REPLICAS
 from karta_interpreter.cli.calls import print_line
@@ -175,11 +176,16 @@ def _incomplete(before: tuple[str, ...], after: tuple[str, ...], files: tuple[st
         return UsageProblem(f"error: {GIVE_OBJECT}; --from and --to take definitions, which answer about it")
     objects = [*filter(holds_objects, files)]  # other names are meant to be sides
     words = iter([word for word in files if word not in objects])
-    options = list[str]()
+    template, own = "diff", list[str]()
     for option, names in (("--from", before), ("--to", after)):
-        options += [f"{option} {side}" for side in names or [next(words, "SIDE")]]
+        for side in names or [next(words, "SIDE")]:
+            template += f" {option} {{{len(own)}}}"
+            own.append(side)
+    for path in (*words, *objects):
+        template += f" {{{len(own)}}}"
+        own.append(path)
     return UsageProblem(
-        f"error: name both sides: diff {' '.join([*options, *words, *objects])}; "
+        f"error: name both sides: {command_line(template, *own)}; "
         "a side is a definition, which is asked about the objects"
     )
 

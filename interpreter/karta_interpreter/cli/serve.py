@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain
@@ -12,6 +11,7 @@ from typing import Any, Final, cast
 import click
 from click.core import ParameterSource
 
+from karta_interpreter.base.command_line import command_line
 from karta_interpreter.base.errors import InterpreterError, SettingsError
 from karta_interpreter.base.findings import escaped
 from karta_interpreter.base.k8s import GVK, Object
@@ -366,9 +366,9 @@ def curl(url: str, snapshot: Snapshot) -> str:
         content = {"status": {}}
     review = context_of("1", operation, {**gvk.type_meta, "metadata": {"name": "sample"}, **content})
     body = json.dumps(review, separators=(",", ":"))
-    insecure = ["--insecure"] if url.startswith("https:") else []
-    header = ["--header", "Content-Type: application/json"]
-    return shlex.join(["curl", "--silent", *insecure, *header, "--data", body, url])
+    insecure = "--insecure" if url.startswith("https:") else ""
+    header = "--header 'Content-Type: application/json'"
+    return command_line(f"curl --silent {insecure} {header} --data {{0}} {{1}}", body, url)
 
 
 def _first_question(snapshot: Snapshot) -> tuple[GVK, Operation]:

@@ -1,16 +1,19 @@
 """``karta-interpreter unregister``: removes the registration from Karmada."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from karta_interpreter.base.command_line import shown
 from karta_interpreter.base.findings import count, listed
 from karta_interpreter.cli.definitions import with_cluster
 from karta_interpreter.cli.options import ObjectName, control_plane
 from karta_interpreter.cli.program import Problem
-from karta_interpreter.cli.render import say, table
-from karta_interpreter.clusters.remains import read_remains
+from karta_interpreter.cli.render import one_line, say, table
+from karta_interpreter.clusters.remains import Remain, read_remains
+from karta_interpreter.clusters.resource import MOST_NAMED
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.webhook.registration.configuration import KIND, NAME
 from karta_interpreter.webhook.registration.registrar import registrations, unregister
@@ -42,17 +45,29 @@ def command(*, kubeconfig: Path | None, context: str | None, name: str, dry_run:
     with_cluster(kubeconfig, context, lambda api: _unregister(api, name, dry_run=dry_run))
 
 
+def print_remains(remains: Sequence[Remain]) -> None:
+    """Print what stays. An object without a command is a problem."""
+    rows = [remain for remain in remains if remain.command]
+    refused = [remain for remain in remains if not remain.command]
+    if rows:
+        say(table(rows, header=("OBJECT", "WHAT STAYS", "THE COMMAND THAT ENDS IT")), nl=False)
+    say(f"{count(len(rows), 'object')} would stay as registered; counts, placement and health go back", err=True)
+    for problem in refused[:MOST_NAMED]:
+        say(one_line(f"problem: {problem.what}: {problem.why}"), err=True)
+    if len(refused) > MOST_NAMED:
+        say(f"problem: {len(refused) - MOST_NAMED} more bindings have no command for such reasons", err=True)
+    if refused:
+        raise SystemExit(Problem.exit_code)
+
+
 async def _unregister(api: ApiServer, name: str, *, dry_run: bool) -> None:
     names = await registrations(api)
     if name not in names:
-        others = f"; there is {listed(names)}, which --name takes" if names else ""
+        others = f"; there is {listed(shown('name', other) for other in names)}, which --name takes" if names else ""
         say(f"{api.url} has no {KIND} {name}: nothing to do{others}", err=True)
         return
     if dry_run:
-        remains = await read_remains(api, name)
-        if remains:
-            say(table(remains, header=("OBJECT", "WHAT STAYS", "THE COMMAND THAT ENDS IT")), nl=False)
-        say(f"{count(len(remains), 'object')} would stay as registered; counts, placement and health go back", err=True)
+        print_remains(await read_remains(api, name))
         return
     await unregister(api, name)
     await asyncio.sleep(_SETTLED_SECONDS)

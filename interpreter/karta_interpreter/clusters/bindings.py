@@ -22,6 +22,7 @@ from karta_interpreter.base.k8s import (
 )
 from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.clusters.member import Member, Tree, WorkloadSelection
+from karta_interpreter.clusters.resource import MOST_NAMED, Resource, binding_name, resource_of
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.sources.api_server import ApiServer, existing
 from karta_interpreter.engine.comparison.bindings import Bound, Reported, items_of
@@ -79,11 +80,15 @@ class Bindings(Struct):
     _clusters: set[str] = field(default_factory=set)
     _bound: set[tuple[str, str, _Name]] = field(default_factory=set)
     """The group, kind and name of what has a binding or was found without one, in whatever version."""
+    _resources: dict[_Name, Resource] = field(default_factory=dict)
+    """The objects of bindings, by the names of the bindings."""
+    _refused: int = 0
+    """The number of bindings and Works that name no object, or another than they may."""
 
     def get(self, gvk: GVK, uid: str) -> Bound:
         """Return one of the bindings of a kind."""
         binding = self._tree.get(uid)
-        found = self._templates.get((gvk, _named(binding["spec"]["resource"])))
+        found = self._templates.get((gvk, _named(resource_of(binding))))
         template = self._tree.get(found) if found else None
         return Bound(gvk, binding, template, tuple(self._reported(binding, template)) if template else ())
 
@@ -141,9 +146,13 @@ class Bindings(Struct):
             of_cluster = replace(karmada, selection=WorkloadSelection(f"{_NAMESPACE}{cluster}"))
             async for work in of_cluster.read_objects(_WORK):
                 self._keep_work(cluster, work, definitions)
+        if self._refused > MOST_NAMED:
+            self.problems.append(
+                f"{self._refused - MOST_NAMED} more bindings and Works are not judged for such reasons"
+            )
 
     async def _read_templates(self, karmada: Member, gvk: GVK) -> None:
-        names = {_named(self._tree.get(uid)["spec"]["resource"]) for uid in self.kinds.get(gvk, ())}
+        names = {_named(resource_of(self._tree.get(uid))) for uid in self.kinds.get(gvk, ())}
         async for obj in karmada.read_objects(gvk):
             if (name := (namespace_of(obj), name_of(obj))) in names:
                 self._templates[gvk, name] = self._tree.keep(obj)
@@ -168,24 +177,37 @@ class Bindings(Struct):
                 self.problems.append(f"there are more than {_MOST_BINDINGS} bindings: the rest is not read")
                 return False
             try:
-                resource = GVK.of(get(obj, ("spec", "resource")) or {})
+                resource = resource_of(obj)
             except InterpretationError as error:
-                self.problems.append(f"{gvk.kind} {name_of(obj)}: spec.resource: {error}")
+                self._refuse(f"{binding_name(gvk.kind, obj)}: spec.resource: {error}")
                 return True
-            self.kinds[resource].append(self._tree.keep(obj))
-            self._bound.add((resource.group, resource.kind, _named(obj["spec"]["resource"])))
+            self.kinds[resource.gvk].append(self._tree.keep(obj))
+            self._bound.add((resource.gvk.group, resource.gvk.kind, _named(resource)))
+            self._resources[namespace_of(obj), name_of(obj)] = resource
             self.has_components |= bool(get(obj, ("spec", "components")))
             self._clusters |= {str(item.get("clusterName")) for item in items_of(obj)}
         return True
 
     def _keep_work(self, cluster: str, work: Object, kept: Collection[GVK]) -> None:
+        """Keep the Work of a binding for a cluster, if what it brings there is the object of the binding."""
         annotations = get(work, ("metadata", "annotations")) or {}
         namespace = str(annotations.get(f"{_OF_BINDING}/namespace", ""))
-        name = annotations.get(f"{_OF_BINDING}/name") or annotations.get(f"{_OF_CLUSTER_BINDING}/name")
-        kinds = {(manifest.get("apiVersion"), manifest.get("kind")) for manifest in _manifests(work)}
+        name = str(annotations.get(f"{_OF_BINDING}/name") or annotations.get(f"{_OF_CLUSTER_BINDING}/name") or "")
+        resource = self._resources.get((namespace, name))
         # Secrets are among the manifests. What is not compared is not kept.
-        if name and not kinds.isdisjoint((gvk.api_version, gvk.kind) for gvk in kept):
-            self._works[cluster, (namespace, str(name))] = self._tree.keep(work)
+        if resource is None or resource.gvk not in kept or not (manifests := _manifests(work)):
+            return
+        own = manifests[0]
+        brought = (own.get("apiVersion"), own.get("kind"), namespace_of(own), name_of(own))
+        if brought == (resource.gvk.api_version, resource.gvk.kind, resource.namespace, resource.name):
+            self._works[cluster, (namespace, name)] = self._tree.keep(work)
+            return
+        self._refuse(f"{binding_name('Work', work)} does not bring {resource}, the object of its binding")
+
+    def _refuse(self, problem: str) -> None:
+        self._refused += 1
+        if self._refused <= MOST_NAMED:
+            self.problems.append(problem)
 
 
 def _policy_of(obj: Object) -> str:
@@ -193,8 +215,8 @@ def _policy_of(obj: Object) -> str:
     return next((str(annotations[name]) for name in _POLICIES if annotations.get(name)), "")
 
 
-def _named(resource: Object) -> _Name:
-    return str(resource.get("namespace", "")), str(resource.get("name"))
+def _named(resource: Resource) -> _Name:
+    return resource.namespace, resource.name
 
 
 def _manifests(work: Object) -> list[Object]:

@@ -1,14 +1,13 @@
 """What stays on a Karmada when a registration goes: attached dependencies, and statuses of templates."""
 
-import shlex
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.command_line import command_line, shown
+from karta_interpreter.base.errors import InterpretationError, WordError
 from karta_interpreter.base.k8s import (
     GVK,
     Object,
-    full_name,
     get,
     name as name_of,
     namespace as namespace_of,
@@ -16,21 +15,22 @@ from karta_interpreter.base.k8s import (
     request_path,
 )
 from karta_interpreter.base.karmada import GROUP, VERSION, Operation
+from karta_interpreter.clusters.resource import Resource, binding_name, resource_of
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.engine.operations import natively_answered
 from karta_interpreter.engine.registered.interpreters import kinds_of, read_webhooks
 
-_BINDINGS: Final = ("resourcebinding", "clusterresourcebinding")
-_REMOVED: Final = '{"status": null}'
+_BINDINGS: Final = ("ResourceBinding", "ClusterResourceBinding")
+_PATCH: Final = """--subresource=status --type=merge '--patch={{"status": null}}'"""
 _CONFIGURATIONS: Final = (GROUP, VERSION, "resourceinterpreterwebhookconfigurations")
 
 
 class Remain(NamedTuple):
-    """An object that stays, and the command that ends it, quoted: whoever writes a binding chooses the names in it."""
+    """An object that stays, and the command that ends it. Without a command it says ``why`` there is none."""
 
     what: str
     why: str
-    command: str
+    command: str = ""
 
 
 async def read_remains(api: ApiServer, name: str) -> tuple[Remain, ...]:
@@ -39,8 +39,8 @@ async def read_remains(api: ApiServer, name: str) -> tuple[Remain, ...]:
     kinds = kinds_of(read_webhooks(configuration))
     bindings = [
         binding
-        for name in _BINDINGS
-        for binding in await api.list(request_path("work.karmada.io", "v1alpha2", f"{name}s"))
+        for kind in _BINDINGS
+        for binding in await api.list(request_path("work.karmada.io", "v1alpha2", f"{kind.lower()}s"))
     ]
     return tuple(remains_of(kinds, bindings))
 
@@ -52,39 +52,49 @@ def remains_of(kinds: Mapping[GVK, Collection[Operation]], bindings: Collection[
     (``dependencies_distributor.go``), and writes statuses only while something answers AggregateStatus
     (``pkg/controllers/status/common.go``).
     """
-    resources = {(namespace_of(binding), name_of(binding)): _kind(binding) for binding in bindings}
+    resources = dict[tuple[str, str], Resource]()
     for binding in bindings:
-        resource = get(binding, ("spec", "resource")) or {}
-        what = f"{resource.get('kind')} {full_name(resource)}"
-        needed_by = [resources.get((str(by.get("namespace")), str(by.get("name")))) for by in _needed_by(binding)]
-        if needed_by and all(_ends(kinds, gvk, Operation.INTERPRET_DEPENDENCY) for gvk in needed_by):
-            owners = ", ".join(f"{by.get('name')}" for by in _needed_by(binding))
-            command = _kubectl(namespace_of(binding), "delete", _BINDINGS[not namespace_of(binding)], name_of(binding))
-            yield Remain(what, f"it stays attached to {owners}, also when nothing needs it", command)
-            continue
-        gvk, has_reports = _kind(binding), objects_in(get(binding, ("status", "aggregatedStatus")))
-        if gvk and has_reports and _ends(kinds, gvk, Operation.AGGREGATE_STATUS):
-            place = f"{gvk.kind}.{gvk.version}.{gvk.group}", str(resource.get("name"))
-            change = "--subresource", "status", "--type", "merge", "-p", _REMOVED
-            command = _kubectl(str(resource.get("namespace") or ""), "patch", *place, *change)
-            yield Remain(what, "its status stays as it is", command)
+        try:
+            resources[namespace_of(binding), name_of(binding)] = resource_of(binding)
+        except InterpretationError as error:
+            if get(binding, ("spec", "resource")):
+                yield Remain(binding_name(_BINDINGS[not namespace_of(binding)], binding), str(error))
+    for binding in bindings:
+        if resource := resources.get((namespace_of(binding), name_of(binding))):
+            yield from _remains_of(kinds, resources, binding, resource)
 
 
-def _kubectl(namespace: str, *arguments: str) -> str:
-    """Return a command for a shell."""
-    return shlex.join(["kubectl", *(("-n", namespace) if namespace else ()), *arguments])
+def _remains_of(
+    kinds: Mapping[GVK, Collection[Operation]],
+    resources: Mapping[tuple[str, str], Resource],
+    binding: Object,
+    resource: Resource,
+) -> Iterator[Remain]:
+    """Yield what stays of a binding, at most one object."""
+    namespace, gvk = namespace_of(binding), resource.gvk
+    place = {"namespace": namespace} if namespace else {}
+    options = "--namespace={namespace}" if namespace else ""
+    needed_by = [resources.get((str(by.get("namespace") or ""), str(by.get("name")))) for by in _needed_by(binding)]
+    reports = objects_in(get(binding, ("status", "aggregatedStatus")))
+    try:
+        if needed_by and all(owner and _ends(kinds, owner.gvk, Operation.INTERPRET_DEPENDENCY) for owner in needed_by):
+            owners = ", ".join(shown("name", by.get("name")) for by in _needed_by(binding))
+            delete = f"kubectl delete {options} -- {_BINDINGS[not namespace].lower()} {{name}}"
+            command = command_line(delete, **place, name=name_of(binding))
+            yield Remain(str(resource), f"it stays attached to {owners}, also when nothing needs it", command)
+        elif reports and _ends(kinds, gvk, Operation.AGGREGATE_STATUS):
+            named = {form: word for form, word in gvk._asdict().items() if word}
+            kind = ".".join(f"{{{form}}}" for form in ("kind", "version", "group") if form in named)
+            patch = f"kubectl patch {options} {_PATCH} -- {kind} {{name}}"
+            command = command_line(patch, **place, **named, name=resource.name)
+            yield Remain(str(resource), "its status stays as it is", command)
+    except WordError as error:
+        yield Remain(binding_name(_BINDINGS[not namespace], binding), f"{resource} stays as it is: {error}")
 
 
-def _ends(kinds: Mapping[GVK, Collection[Operation]], gvk: GVK | None, operation: Operation) -> bool:
-    return gvk is not None and operation in kinds.get(gvk, ()) and gvk not in natively_answered(operation)
+def _ends(kinds: Mapping[GVK, Collection[Operation]], gvk: GVK, operation: Operation) -> bool:
+    return operation in kinds.get(gvk, ()) and gvk not in natively_answered(operation)
 
 
 def _needed_by(binding: Object) -> list[Object]:
     return objects_in(get(binding, ("spec", "requiredBy")))
-
-
-def _kind(binding: Object) -> GVK | None:
-    try:
-        return GVK.of(get(binding, ("spec", "resource")) or {})
-    except InterpretationError:
-        return None

@@ -34,7 +34,7 @@ async def _ask(calls: Calls, left_out: AnswerGaps, operation: str = "InterpretRe
         pytest.param("Rollout", GVK("apps", "v1", "Deployment"),
                      {"workloadRef": {"kind": "Deployment", "name": "shop"}},
                      "there is no Deployment shop; create it on the control plane of Karmada, "
-                     "or give commands --reference-file with what `kubectl get Deployment -o yaml` prints",
+                     "or give commands --reference-file with what `kubectl get --output=yaml -- Deployment` prints",
                      {"template": {"spec": {"containers": []}}}, id="an absent object"),
         pytest.param("Workflow", GVK("argoproj.io", "v1alpha1", "WorkflowTemplate"),
                      {"entrypoint": "main", "templates": [{"name": "main", "podSpecPatch": "{}"}]},

@@ -19,14 +19,19 @@ LONGEST_SUBDOMAIN: Final = 253
 NAME: Final = rf"(?!.{{{LONGEST_SUBDOMAIN + 1}}}){SUBDOMAIN}"
 """A name or a group of its length."""
 
+WORD_OF_KIND: Final = "[A-Za-z]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?"
+"""A kind or a version: a DNS-1035 label once it is in lower case (`ValidateCustomResourceDefinition` of Kubernetes)."""
+
 _WORD: Final = rf"(?=[a-z])(?!.{{{LONGEST_LABEL + 1}}}){LABEL}"
-_RULES: Final = {
+FORMS: Final = {
     "group": NAME,
     "version": _WORD,
+    "kind": WORD_OF_KIND,
     "namespace": rf"(?!.{{{LONGEST_LABEL + 1}}}){LABEL}",
     "resource": _WORD,
     "name": NAME,
 }
+"""The form of each word of an object, as a regular expression."""
 
 
 def request_path(
@@ -54,7 +59,7 @@ def request_path(
     for part, text in parts.items():
         if text is None:
             continue
-        if not re.fullmatch(_RULES[part], text):
+        if not re.fullmatch(FORMS[part], text):
             message = f'no API server has the {part} "{text[:LONGEST_LABEL]}": nothing is asked'
             raise ClusterError(message, status=HTTPStatus.NOT_FOUND, reason="NotFound")
         path += f"/namespaces/{text}" if part == "namespace" else f"/{text}"

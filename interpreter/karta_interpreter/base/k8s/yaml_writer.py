@@ -9,6 +9,7 @@ from karta_interpreter.base.k8s.values import JSON
 
 WIDTH: Final = 118
 """The longest lines of the catalogue."""
+_ANY_WIDTH: Final = 2**31
 _TEXT: Final = "tag:yaml.org,2002:str"
 _PLAIN: Final = frozenset({_TEXT, "tag:yaml.org,2002:yaml", "tag:yaml.org,2002:value"})
 # Booleans and numbers of the Go library that PyYAML would write without quotes.
@@ -68,6 +69,16 @@ def to_ordered_yaml(value: JSON) -> str:
     Lists are not indented.
     """
     return _dumped(value, _FastDumper, width=WIDTH)
+
+
+def to_yaml_line(value: JSON) -> str:
+    """Return the value as YAML in one line, for a message.
+
+    >>> print(to_yaml_line({"kind": "Secret", "name": ".spec.roles[].name"}), to_yaml_line(".nan"))
+    {kind: Secret, name: '.spec.roles[].name'} ".nan"
+    """
+    text = _dumped(value, _IndentingDumper, width=_ANY_WIDTH, default_flow_style=True)
+    return text.removesuffix("\n").removesuffix("\n...")
 
 
 def _dumped(value: JSON, dumper: Any, *, sort_keys: bool = False, **options: Any) -> str:  # noqa: ANN401 - PyYAML's

@@ -22,9 +22,6 @@ KARTA = (f"{API_GROUP}/{VERSION}", "Karta")
 RESOURCE_INTERFACE = ("optimization.nvidia.com/v1alpha1", "ResourceInterface")
 """The older form of a Karta. Its spec has the same shape."""
 
-WORD_OF_KIND: Final = "[A-Za-z]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?"
-"""A kind or a version: a DNS-1035 label once it is in lower case (`ValidateCustomResourceDefinition` of Kubernetes)."""
-
 _api_group: Final[ContextVar[str]] = ContextVar("karta_api_group", default=API_GROUP)
 
 

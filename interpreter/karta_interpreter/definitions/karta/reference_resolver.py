@@ -10,17 +10,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, Final, Protocol, Self
 
 from msgspec.structs import replace
 
+from karta_interpreter.base.command_line import command_line, shown
 from karta_interpreter.base.errors import (
     InterpretationError,
     QueryAbsentError,
     QueryEvaluationError,
     QueryReferenceError,
     QueryStoppedError,
+    WordError,
     is_of_object,
 )
 from karta_interpreter.base.findings import PLACES, did_you_mean
@@ -251,9 +253,18 @@ def _of_any_version(reader: ReferenceReader | None, namespace: str, versions: tu
 
 def _not_there(gvk: GVK, name: str) -> str:
     return (
-        f"there is no {gvk.kind} {name}; create it on the control plane of Karmada, "
-        f"or give commands --reference-file with what `kubectl get {gvk.kind} -o yaml` prints"
+        f"there is no {shown('kind', gvk.kind)} {shown('name', name)}; create it on the control plane of Karmada, "
+        f"or give commands --reference-file with {_printed(gvk.kind)}"
     )
+
+
+@lru_cache(64)
+def _printed(kind: str) -> str:
+    """Return what prints the objects of a kind of a definition."""
+    try:
+        return f"what `{command_line('kubectl get --output=yaml -- {kind}', kind=kind)}` prints"
+    except WordError:
+        return "its manifest"
 
 
 def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None, missing: list[str]) -> JSON:

@@ -10,8 +10,9 @@ from typing import Final, TypeAlias, TypeVar
 
 from karta_interpreter.base.findings import Finding, hints, warning
 from karta_interpreter.base.k8s import Path
+from karta_interpreter.base.k8s.request_path import WORD_OF_KIND
 from karta_interpreter.definitions.karta import model
-from karta_interpreter.definitions.karta.identity import REFERENCES, STRUCTURE, WORD_OF_KIND
+from karta_interpreter.definitions.karta.identity import REFERENCES, STRUCTURE
 from karta_interpreter.definitions.karta.rules import REFUSED, violation
 
 Hint: TypeAlias = Callable[[str], str]

@@ -28,6 +28,7 @@ from karta_interpreter.base.k8s import (
     get,
     parts_within,
 )
+from karta_interpreter.base.k8s.yaml_writer import to_yaml_line
 from karta_interpreter.engine.operations import respelled
 
 _UNCOMPARED: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
@@ -333,28 +334,21 @@ def _number(*identity: object) -> int:
     return hash(identity) & 2**62 - 1
 
 
-_PLAIN: Final = re.compile(r'[\w."/\[\]-]+')
-
-
 def retain_line(difference: FieldDifference) -> str:
     """Return the line of the annotation ``retain`` by which Retain takes the field from the member.
 
     >>> retain_line(FieldDifference(".spec.replicas", 3, 7))
     '- .spec.replicas'
     >>> retain_line(FieldDifference(".spec.containers[]", NOTHING, {"name": "proxy"}))
-    '- {unset: ".spec.containers", by: .name}'
+    '- {unset: .spec.containers, by: .name}'
     """
     field, ours, theirs = difference[:3]
     if _is_missing(ours):
         if field.endswith("[]"):
-            return f"- {{unset: {json.dumps(field.removesuffix('[]'))}, by: .name}}"
-        return f"- unset: {_scalar(field)}"
+            return f"- {to_yaml_line({'unset': field.removesuffix('[]'), 'by': '.name'})}"
+        return f"- unset: {to_yaml_line(field)}"
     if _is_missing(theirs):
-        return f"- {_scalar(f'{field} // empty')}"
+        return f"- {to_yaml_line(f'{field} // empty')}"
     if ours != theirs and respelled(ours, theirs) == theirs:
-        return f"- quantities: {_scalar(field)}"
-    return f"- {_scalar(field)}"
-
-
-def _scalar(text: str) -> str:
-    return text if _PLAIN.fullmatch(text.removesuffix(" // empty")) else json.dumps(text)
+        return f"- quantities: {to_yaml_line(field)}"
+    return f"- {to_yaml_line(field)}"

@@ -1,5 +1,6 @@
 """InterpretDependency: are all objects named that the pods refer to, and that nobody makes in the member?"""
 
+import json
 from collections.abc import Iterator
 from functools import partial
 from typing import Final
@@ -14,6 +15,7 @@ from karta_interpreter.base.k8s import (
     parts_within,
     pod_dependencies,
 )
+from karta_interpreter.base.k8s.yaml_writer import to_yaml_line
 from karta_interpreter.definitions.karta import Definition, resolved
 from karta_interpreter.engine.fights.rounds import field_of
 from karta_interpreter.engine.operations import Call, Operation, interpret, named_objects
@@ -48,7 +50,7 @@ def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[J
         if (kind, name) in named or (kind, None) in named or evidence.made.get(f"{kind}/{name}"):
             continue
         if path := next((path for path, value in parts_within(described) if value == name), None):
-            line = f"- {{apiVersion: {api_version}, kind: {kind}, name: '{field_of(path)}'}}"
+            line = _line(api_version, kind, field_of(path))
             if {part.partition("[")[0] for part in DEPENDENCY_NAMES}.isdisjoint(path):
                 field = _FIELD
             else:  # in a pod template
@@ -58,7 +60,7 @@ def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[J
             reason = (
                 f"the {kind} {name} is not named: pods refer to it, the object does not, and no controller has made it"
             )
-            yield _differs(reason, "", _FIELD, f"- {{apiVersion: {api_version}, kind: {kind}, name: '\"{name}\"'}}")
+            yield _differs(reason, "", _FIELD, _line(api_version, kind, json.dumps(name)))
         else:
             yield Judgement(
                 Question.DEPENDENCIES,
@@ -66,6 +68,11 @@ def judge_dependencies(definition: Definition, evidence: Evidence) -> Iterator[J
                 f"pods refer to a {kind} that the object does not name, and nobody tells who has made it",
                 name,
             )
+
+
+def _line(api_version: str, kind: str, name: str) -> str:
+    """Return the line of the annotation ``dependencies`` about an object, of which jq gives the name."""
+    return f"- {to_yaml_line({'apiVersion': api_version, 'kind': kind, 'name': name})}"
 
 
 def _referred(definition: Definition, evidence: Evidence) -> Iterator[tuple[str, str, str, str]]:

@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 from karta_interpreter.base.errors import InterpreterError, SettingsError
 from karta_interpreter.base.findings import Finding, count
 from karta_interpreter.base.k8s import GVK, json_pointer
-from karta_interpreter.definitions.karta import WORD_OF_KIND
+from karta_interpreter.base.k8s.request_path import WORD_OF_KIND
 
 MOST_ERRORS: Final = 50  # and findings, of an answer, which has the count of all
 _LONGEST: Final = 1000

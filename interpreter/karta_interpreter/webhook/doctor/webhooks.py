@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
+from karta_interpreter.base.command_line import shown
 from karta_interpreter.base.findings import count, listed
 from karta_interpreter.base.k8s import GVK, Object, edit
 from karta_interpreter.base.karmada import OTHER_HALF
@@ -52,7 +53,7 @@ def judge_registration(
     yield problem(
         _REGISTERED,
         f"there is no ResourceInterpreterWebhookConfiguration {name} with webhooks",
-        (f"name another with --name: there is {listed(names)}; or " if names else "")
+        (f"name another with --name: there is {listed(shown('name', other) for other in names)}; or " if names else "")
         + f"read the server's log: with {option('register')} it registers once it is ready, if its user may write "
         "this name (value rbac.registrationName of the control plane's chart); without, apply the output of export "
         "webhook-configuration",
@@ -167,7 +168,8 @@ def judge_precedence(
             yield level(
                 _CHECK,
                 f"{name} {outcome}: " + listed(f"{gvk} ({', '.join(operations)})" for gvk, operations in calls.items()),
-                f"delete {name} if it is left of another installation, or take the kinds out of one of the two",
+                f"delete {shown('name', name)} if it is left of another installation, or take the kinds out of one of "
+                "the two",
             )
     if ours and not overridden and not lost and not hidden:
         yield ok(_CHECK, "no customization and no other webhook answers for our kinds")
@@ -181,7 +183,7 @@ def _overridden(ours: Sequence[RegisteredWebhook], customizations: Sequence[Cust
                     _CHECK,
                     f"{gvk}: {', '.join(shared)} is answered by {named(customization)}, which Karmada asks before this "
                     "server",
-                    f"delete these scripts from {customization.name}, if that is not meant",
+                    f"delete these scripts from {shown('name', customization.name)}, if that is not meant",
                 )
 
 

@@ -14,6 +14,7 @@ from msgspec import structs
 from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.base.findings import PLACES, Finding, Severity, Span, did_you_mean, error, warning
 from karta_interpreter.base.k8s import ADDED_LISTS, JSON, Object, Path, get
+from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.base.karmada import COUNTING_OPERATIONS, Operation
 from karta_interpreter.definitions.karta import (
     MATCHING_ORDER,
@@ -312,7 +313,7 @@ class _Checked:
             if not is_decided and not is_given:
                 field = field_path.jq
                 message = f"the CRD requires {field}, and an aggregated status may lack it"
-                advice = f"add `{field}: {json.dumps(value)}` to the annotation required-status"
+                advice = f"add `{to_yaml({field: value}).strip()}` to the annotation required-status"
                 self.findings.append(
                     warning("crd-required-status", annotation_path("required-status"), message, advice)
                 )

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s import NewObject, Object, Path
+from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.definitions.karta import PREFIX, ROOT, STRUCTURE, annotation_path, karta_type
 from karta_interpreter.definitions.openapi.draft.pod_fields import (
     Form,
@@ -105,10 +106,10 @@ def _annotations(kind: CustomKind, pods: Sequence[PodsField]) -> Iterator[tuple[
         if left_out := shaped[_MOST_OBJECTS:]:
             note += f" There are {count(len(left_out), 'more field')} like these."
         yield "dependencies", "".join(islice(lines, _MOST_OBJECTS)), note
-    required = [f"{path.jq}: {json.dumps(value)}\n" for path, value in required_status(below(kind.schema, "status"))]
+    required = {path.jq: value for path, value in required_status(below(kind.schema, "status"))}
     if required:
         note = "CHECK: are these the values without clusters? A status without such a field is refused."
-        yield "required-status", "".join(required), note
+        yield "required-status", to_authored_yaml(required), note
 
 
 def _root(kind: CustomKind, pods: PodsField | None) -> tuple[Object, Notes]:
