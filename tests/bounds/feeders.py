@@ -599,6 +599,17 @@ def _bindings(_: int) -> Iterator[Fed]:
     yield Fed(push, lambda: sum(map(len, read.kinds.values())), lambda: len(read.problems))
 
 
+@feeder("refused bindings and Works that diff and unregister name", "clusters.bindings:MOST_NAMED", small=20)
+def _refused_bindings(_: int) -> Iterator[Fed]:
+    read = bindings.Bindings()
+
+    def push(text: str) -> None:
+        resource = {"apiVersion": "example.io/v1", "kind": "Mill", "namespace": "elsewhere", "name": text}
+        read._keep(bindings._BINDINGS[0], {"metadata": {"namespace": "team"}, "spec": {"resource": resource}})
+
+    yield Fed(push, lambda: len(read.problems), lambda: read._refused - len(read.problems))
+
+
 @feeder("differences that diff shows", "engine.comparison.bindings:_MOST_KEPT", small=20 * TEXT, unit=TEXT)
 def _differences(_: int) -> Iterator[Fed]:
     compared, pushed = Comparison(lambda _: None, Interpreters(), DEFAULT_OPTIONS), count(1)

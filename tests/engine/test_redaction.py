@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from karta_interpreter.base.k8s import GVK, Projection
+from karta_interpreter.base.k8s.secret_holders import secret_texts
 from karta_interpreter.clusters.saved import Saved, save
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
@@ -20,6 +21,7 @@ from karta_interpreter.engine.redaction import Redaction
 from karta_interpreter.engine.verification import Evidence
 from karta_interpreter.languages.lua.script import Script, Scripts
 from tests.support.rows import rows
+from tests.support.secret_holders import HOLDERS, VALUE
 
 pytestmark = pytest.mark.catalogue
 
@@ -256,3 +258,45 @@ def test_what_definitions_read_of_looked_up_objects_is_known() -> None:
     assert "data.pods" in reads.variables["sizes"].paths(2)
     assert not reads.variables["sizes"].at("data", "template").is_whole
     assert "data.template.spec.containers[].resources" in reads.variables["sizes"].paths(6)
+
+
+_WRAPPER: Final = """
+apiVersion: run.ai/v1alpha1
+kind: Karta
+metadata: {name: wrapper}
+spec:
+  structureDefinition:
+    rootComponent:
+      name: wrapper
+      kind: {group: example.io, version: v1, kind: Wrapper}
+      specDefinition: {podTemplateSpecPath: "{spec: (.spec | tojson | {containers: [{name: ., image: .}]})}"}
+      scaleDefinition: {replicasPath: .spec.replicas}
+      statusDefinition: {phaseDefinition: {path: .spec | tojson}, statusMappings: {}}
+"""
+
+
+@pytest.mark.parametrize("part", HOLDERS.values(), ids=HOLDERS)
+@pytest.mark.parametrize("operation", ["InterpretStatus", "Retain"])
+def test_recording_has_nothing_that_a_secret_keeps_although_the_definition_reads_it(part: Any, operation: str) -> None:
+    definition = load_definition(yaml.safe_load(_WRAPPER))
+    obj = {"apiVersion": "example.io/v1", "kind": "Wrapper", "metadata": {"name": "a"}, "spec": {**part, "replicas": 1}}
+    request = _call(obj, operation=operation)
+    plain, _ = Redaction(b"key").redacted(_call({**obj, "spec": {"note": VALUE}}), _answer(), definition)
+    assert VALUE.encode() in plain, "the definition reads the whole spec"
+
+    texts = [text for *_, text in secret_texts(obj)]
+    recorded, answer = Redaction(b"key").redacted(request, _answer(status={"taken": texts}), definition)
+    for written in (recorded, answer):
+        assert VALUE.encode() not in written
+    assert orjson.loads(recorded)["request"]["operation"] == operation
+
+
+def test_text_that_stands_elsewhere_stays_there() -> None:
+    """Whoever writes an object cannot damage its recording by a Secret with the words of a request."""
+    secret = {"apiVersion": "v1", "kind": "Secret", "stringData": {"a": "apps/v1", "b": "Retain"}}
+    recorded, answer = Redaction(b"key").redacted(
+        _call({**NAME, "spec": {"extra": secret}}), _answer(status={"a": "apps/v1"}), _definition("Deployment")
+    )
+    assert orjson.loads(recorded)["request"]["operation"] == "Retain"
+    assert _object(recorded)["apiVersion"] == "apps/v1"
+    assert orjson.loads(answer)["response"]["status"] == {"a": "apps/v1"}

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from karta_interpreter.base.k8s import JSON, Projection, get
+from karta_interpreter.base.k8s.secret_holders import mentions_secrets, secret_texts
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import IDENTITY, Operation, reads_of_karta
 
@@ -44,8 +45,12 @@ class Redaction:
         A script may give any text of an object, and Retain copies texts that no condition reads.
         """
         call, answered = orjson.loads(request), orjson.loads(answer)
-        marks = self.redact(call, [self._reads_of_request(definition)])
-        if definition and (definition.scripts or get(call, ("request", "operation")) == Operation.RETAIN):
+        of_secrets = [*secret_texts(call)] if mentions_secrets(request) else []
+        marks = self.redact(call, [self._reads_of_request(definition)], of_secrets)
+        is_copied = definition and (definition.scripts or get(call, ("request", "operation")) == Operation.RETAIN)
+        if not is_copied:  # what a Karta reads of a Secret is in its answer
+            marks = {text: marks[text] for *_, text in of_secrets if text in marks}
+        if marks:
             _replace(answered, marks)
             patch = get(answered, ("response", "patch"))
             if isinstance(patch, str):
@@ -54,10 +59,16 @@ class Redaction:
                 answered["response"]["patch"] = base64.b64encode(orjson.dumps(steps)).decode()
         return orjson.dumps(call), orjson.dumps(answered)
 
-    def redact(self, document: JSON, reads: Sequence[Projection]) -> Mapping[str, str]:
-        """Replace the texts of a document that is read in parts. Return the mark of each replaced text."""
+    def redact(
+        self, document: JSON, reads: Sequence[Projection], of_secrets: Sequence[tuple[Any, Any, str]] = ()
+    ) -> Mapping[str, str]:
+        """Replace the texts of a document that no operation reads, or that Secrets within it keep.
+
+        Return the mark of each replaced text.
+        """
         texts = [*_texts(document, reads)]
-        kept = {text.value for text in texts if text.is_read}
+        hidden = {(id(owner), field) for owner, field, _ in of_secrets}
+        kept = {text.value for text in texts if text.is_read and (id(text.owner), text.field) not in hidden}
         kept.update(_merge_keys(document))
         marks = dict[str, str]()
         for owner, field, value, _ in texts:

@@ -21,6 +21,7 @@ from tests.clusters.evidence import deep, defined, deployments
 from tests.clusters.member_server import DEPLOYMENTS, PODS, MemberServer, serving, shops
 from tests.engine.verification.member import NOW, container, evidence, pod, workload
 from tests.support.rows import rows
+from tests.support.secret_holders import HOLDERS, VALUE
 
 pytestmark = pytest.mark.catalogue
 
@@ -200,6 +201,28 @@ def test_definition_looks_objects_up_without_the_right_to_read_crds(run: Run, tm
     reasons = {each["question"]: each.get("reason") for each in _json(result)["results"]}
     assert reasons["InterpretReplica"] == "it has no pods at present"
     assert '"resources": ["customresourcedefinitions"], "verbs": ["get"]' in result.stderr
+
+
+@pytest.mark.parametrize("part", HOLDERS.values(), ids=HOLDERS)
+def test_nothing_that_a_secret_keeps_is_judged_or_saved(run: Run, tmp_path: Path, part: Any) -> None:
+    """Whoever may read objects with Secrets in them may not be allowed to read Secrets."""
+    tasks = [{"name": "a", "replicas": 1, "template": {"spec": {"containers": [container()]}}}]
+    flow = workload("flow.volcano.sh/v1alpha1", "JobFlow", {"flows": [{"name": "extract"}], "note": part})
+    template = workload(
+        "flow.volcano.sh/v1alpha1", "JobTemplate", {"tasks": tasks, "note": part}, name="extract", uid="t"
+    )
+    things = {"jobflows": flow, "jobtemplates": template}
+    collections = {f"/apis/flow.volcano.sh/v1alpha1/{name}": [thing] for name, thing in things.items()}
+    folder = tmp_path / "saved"
+    with serving(MemberServer(collections)) as member:
+        options = ("--kinds", "JobFlow", "-o", "json", "--save", str(folder))
+        result = run("verify", "--kubeconfig", member.kubeconfig(tmp_path), *options)
+
+    saved = gzip.decompress((folder / "workloads.jsonl.gz").read_bytes()) + (folder / "member.json").read_bytes()
+    assert VALUE not in result.output + saved.decode()
+    assert "withheld" in saved.decode() or "redacted-" in saved.decode()
+    assert "JobTemplate extract holds a Secret: it is not looked up" in _json(result)["problems"]
+    assert result.exit_code == 1
 
 
 def test_server_that_does_not_answer_is_an_error(run: Run, tmp_path: Path) -> None:

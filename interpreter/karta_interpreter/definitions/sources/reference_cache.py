@@ -32,11 +32,12 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import weight_of
 from karta_interpreter.definitions.sources.informer import Informer, Pace, name_of_collection
 from karta_interpreter.definitions.sources.shares import Place, Shares, Source
-from karta_interpreter.definitions.sources.unread import TEXT, UnreadObjects
+from karta_interpreter.definitions.sources.unread import MOST_SEARCHED, TEXT, SuspectText, UnreadObjects
 from karta_interpreter.languages.jq import Query
 
 MOST_DECODED: Final = 2**18
 """Bytes of a look-up that this process decodes. Hostile ones take 10 ms."""
+_SECRETS: Final = "definitions may not refer to Secrets: start the server with --secret-references"
 _OBJECT_BYTES = 1024  # estimated for each object, beside its bytes
 _VALUE_BYTES = 64  # estimated for each value of the names of an object
 
@@ -117,7 +118,7 @@ class ReferenceCache(ReferenceReader):
         texts = [objects[key] for key in keys]
         if sum(map(len, texts)) > most:
             raise LargeLookUpError
-        return texts
+        return self._given_out(keys, texts)
 
     def get(self, gvk: GVK, namespace: str, name: str) -> Object | None:
         """Return the object of that name, or None. Raise QueryReferenceError if it is not known."""
@@ -164,7 +165,8 @@ class ReferenceCache(ReferenceReader):
             computed.large.add(key)
         elif text is not None:
             try:
-                weight = weight_of(computed.names.add(_decoded(text, key)), _VALUE_BYTES)
+                (given,) = self._given_out([key], [text])
+                weight = weight_of(computed.names.add(_decoded(given, key)), _VALUE_BYTES)
             except QueryReferenceError as error:
                 computed.failed[key] = error
         total = computed.weight + weight - computed.weights.get(key, 0)
@@ -215,7 +217,7 @@ class ReferenceCache(ReferenceReader):
     def problem(self, gvk: GVK) -> str:
         """Return why the objects of a kind are not known, empty if they are."""
         if self._is_withheld(gvk):
-            return "definitions may not refer to Secrets: start the server with --secret-references"
+            return _SECRETS
         collection = self._collections.get(gvk)
         if collection and collection.listed and not collection.absent:
             return ""
@@ -335,6 +337,26 @@ class ReferenceCache(ReferenceReader):
     def _is_withheld(self, gvk: GVK) -> bool:
         """Return whether a value of the objects of a kind must not leave as part of an answer."""
         return (gvk.group, gvk.kind) == ("", "Secret") and not self._secrets
+
+    def _given_out(self, keys: Sequence[str], texts: Sequence[bytes]) -> Sequence[bytes]:
+        """Return the texts of objects. Raise QueryAbsentError if a Secret is in one that must not leave.
+
+        Raise QueryReferenceError if so many mention Secrets that not all are searched yet: the next call goes on.
+        """
+        if SuspectText not in map(type, texts):
+            return texts
+        searched, given = 0, list[bytes]()
+        for key, text in zip(keys, texts, strict=True):
+            if not isinstance(text, SuspectText):
+                given.append(text)
+                continue
+            searched += 0 if self._secrets else text.unsearched
+            if searched > MOST_SEARCHED:
+                raise QueryReferenceError(f"{key} is not searched for Secrets yet")
+            if not self._secrets and text.holds_secret:
+                raise QueryAbsentError(f"{key} holds a Secret: {_SECRETS}")
+            given.append(bytes(text))
+        return given
 
     def _objects(self, gvk: GVK) -> Mapping[str, bytes]:
         if problem := self.problem(gvk):

@@ -23,6 +23,7 @@ from karta_interpreter.base.k8s import (
     objects_in,
     parts_within,
 )
+from karta_interpreter.base.k8s.secret_holders import holds_secret, mentions_secrets, without_secrets
 from karta_interpreter.base.k8s.shape import TIMES, Shape, check_shape
 from karta_interpreter.definitions.karta import Definition, ReferenceReader
 from karta_interpreter.engine.evaluation.pod_states import STARTING, is_active, is_ended
@@ -102,11 +103,15 @@ def listed_object(gvk: GVK, value: JSON, *, is_reference: bool) -> Object:
     named = f"{gvk.kind} {name_of(value)}".rstrip()
     try:
         check_shape(named, value, _REFERENCE if is_reference else _LISTED_POD if gvk == _PODS else _LISTED)
-        orjson.dumps(value)
+        content = orjson.dumps(value)
     except ValueError as error:
         raise ValueError(f"{error}: it is not judged") from error
     except orjson.JSONEncodeError as error:
         raise ValueError(f"{named}: it is nested too deeply to be judged") from error
+    if mentions_secrets(content):
+        if is_reference and holds_secret(value):
+            raise ValueError(f"{named} holds a Secret: it is not looked up")
+        value = without_secrets(content)
     return {**value, **gvk.type_meta}
 
 
