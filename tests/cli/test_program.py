@@ -141,6 +141,11 @@ def test_closed_pipe_is_not_an_error(files: Path) -> None:
         pytest.param(
             "completion bash >/dev/full", "the output cannot be written: No space left on device", id="a full disk"
         ),
+        pytest.param("--help >/dev/full", "the output cannot be written: No space left on device", id="help"),
+        pytest.param("--version >/dev/full", "the output cannot be written: No space left on device", id="a version"),
+        pytest.param(
+            "serve --help >/dev/full", "the output cannot be written: No space left on device", id="help of a command"
+        ),
         pytest.param("validate - <&-", "standard input is closed", id="a closed input", marks=pytest.mark.slow),
     ],
 )
@@ -150,6 +155,19 @@ def test_streams_that_fail_are_an_error_of_one_line(line: str, problem: str) -> 
     process = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
 
     assert (process.returncode in (1, 2), process.stderr) == (True, f"error: {problem}\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("program", ["main", "kubectl", "kubectl_complete"])
+def test_completions_and_plugin_without_room_are_an_error_of_one_line(program: str) -> None:
+    code = f"import sys; sys.argv[1:] = ['--help']; from karta_interpreter import cli; cli.{program}()"
+    with Path("/dev/full").open("wb") as full:
+        process = subprocess.run(
+            [sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+
+    error = "error: the output cannot be written: No space left on device\n"
+    assert (process.returncode, process.stderr) == (1, error)
 
 
 @pytest.mark.parametrize("is_pipe", [False, True], ids=["standard input", "a pipe, as <(…) of a shell is one"])

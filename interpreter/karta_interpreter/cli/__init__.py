@@ -9,7 +9,7 @@ import sys
 import click
 from click.shell_completion import ShellComplete
 
-from karta_interpreter.cli.program import COMPLETE, NAME, PLUGIN, PluginHelp, program
+from karta_interpreter.cli.program import COMPLETE, NAME, PLUGIN, PluginHelp, program, room_for_output
 
 
 def main() -> None:
@@ -32,6 +32,7 @@ def kubectl_complete() -> None:
     *arguments, incomplete = sys.argv[1:] or [""]
     items = ShellComplete(program, {}, PLUGIN, COMPLETE).get_completions(arguments, incomplete)
     plain = [item for item in items if item.type == "plain"]
-    for item in plain:
-        click.echo(f"{item.value}\t{item.help}" if item.help else item.value)
-    click.echo(":4" if len(plain) == len(items) else ":0")
+    with room_for_output():
+        for item in plain:
+            click.echo(f"{item.value}\t{item.help}" if item.help else item.value)
+        click.echo(":4" if len(plain) == len(items) else ":0")

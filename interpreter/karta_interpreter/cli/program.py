@@ -132,6 +132,19 @@ def _plain_errors() -> Iterator[None]:
         raise
 
 
+@contextmanager
+def room_for_output() -> Iterator[None]:
+    """End the program with one line and exit code 1 if there is no room for its output."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        problem = Problem(f"error: the output cannot be written: {error.strerror}")
+        problem.show()
+        raise SystemExit(problem.exit_code) from error
+
+
 class CommandGroup(click.Group):
     """A command with commands below it."""
 
@@ -187,13 +200,18 @@ class Commands(CommandGroup):
         commands = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
         return commands + click.Command.shell_complete(self, ctx, incomplete)
 
+    def main(self, *arguments: Any, **extra: Any) -> Any:  # noqa: ANN401 - click's own signature
+        """Run the program: help, a version, completions or a command."""
+        with room_for_output():
+            return super().main(*arguments, **extra)
+
     def make_context(self, *arguments: Any, **extra: Any) -> click.Context:  # noqa: ANN401 - click's own signature
         """Parse the options before the command."""
         with _plain_errors():
             return super().make_context(*arguments, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's own signature
-        """Run a command. This package's own errors and a full disk become one line and exit code 1.
+        """Run a command. This package's own errors become one line and exit code 1.
 
         So does a library that is missing because its extra is not installed, with exit code 2.
         """
@@ -206,10 +224,6 @@ class Commands(CommandGroup):
             raise
         except InterpreterError as error:
             raise (UsageProblem if is_usage(error) else Problem)(f"error: {error}") from error
-        except OSError as error:
-            if error.errno not in _FULL:
-                raise
-            raise Problem(f"error: the output cannot be written: {error.strerror}") from error
 
 
 class PluginHelp(click.HelpFormatter):

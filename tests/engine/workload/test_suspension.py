@@ -51,6 +51,24 @@ def test_children_come_before_the_root_and_each_can_be_asked_alone(make: Any, ra
     assert workload.root.suspend().object["spec"] == {"paused": True, "reason": "break"}
 
 
+@pytest.mark.parametrize("verb", ["suspend", "resume"])
+def test_actions_of_every_component_reach_the_object(make: Any, raw: Any, verb: str) -> None:
+    definition = raw("Orchestra")
+    children = definition["spec"]["structureDefinition"]["childComponents"]
+    definitions = [definition["spec"]["structureDefinition"]["rootComponent"], *children]
+    for number, component in enumerate(definitions):
+        actions = [{"path": f".spec.at{number}", "value": f'"{component["name"]}"'}]
+        component["suspendDefinition"] = {"suspendActions": actions, "resumeActions": actions}
+    workload = Workload(Karta.load(definition), make("Orchestra", {}).object)
+
+    assert len(children) > 1
+    changed = getattr(workload, verb)().object["spec"]
+    assert changed == {f"at{number}": component["name"] for number, component in enumerate(definitions)}
+    for component in definitions:
+        alone = getattr(workload.component(component["name"]), verb)().object["spec"]
+        assert [*alone.values()] == [component["name"]]
+
+
 @rows(
     ("path", "spec", "expected"),
     [

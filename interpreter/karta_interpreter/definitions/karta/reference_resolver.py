@@ -15,7 +15,6 @@ from typing import Any, Final, Protocol, Self
 
 from msgspec.structs import replace
 
-from karta_interpreter.base.command_line import command_line, shown
 from karta_interpreter.base.errors import (
     InterpretationError,
     QueryAbsentError,
@@ -252,6 +251,8 @@ def _of_any_version(reader: ReferenceReader | None, namespace: str, versions: tu
 
 
 def _not_there(gvk: GVK, name: str) -> str:
+    from karta_interpreter.base.command_line import shown  # noqa: PLC0415 - most answers need no message
+
     return (
         f"there is no {shown('kind', gvk.kind)} {shown('name', name)}; create it on the control plane of Karmada, "
         f"or give commands --reference-file with {_printed(gvk.kind)}"
@@ -261,6 +262,8 @@ def _not_there(gvk: GVK, name: str) -> str:
 @lru_cache(64)
 def _printed(kind: str) -> str:
     """Return what prints the objects of a kind of a definition."""
+    from karta_interpreter.base.command_line import command_line  # noqa: PLC0415 - as above
+
     try:
         return f"what `{command_line('kubectl get --output=yaml -- {kind}', kind=kind)}` prints"
     except WordError:

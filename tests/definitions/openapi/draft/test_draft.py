@@ -8,6 +8,7 @@ from karta_interpreter.base.k8s import GVK, edit
 from karta_interpreter.definitions.karta.annotations import ExtraDependency
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.definitions.openapi.draft import Draft, components_of, draft
+from karta_interpreter.definitions.openapi.draft.pod_fields import _FACTORS
 from karta_interpreter.definitions.openapi.schema import CustomKind
 from tests.support.rows import rows
 
@@ -409,6 +410,13 @@ PIECES = {"image": STRING, "resources": RESOURCES}
             {"bakery": ".spec.replicas * .spec.a.hosts"}, id="a count of parts without pods of their own"),
         pytest.param(fields(**PIECES, instances=INTEGER, exporter=fields(**PIECES), sidecars=items(**PIECES)),
             {"bakery": ".spec.instances"}, id="parts without a count are containers"),
+        pytest.param(fields(**PIECES, instances=INTEGER, exporter=fields(**PIECES, port=INTEGER)),
+            {"bakery": ".spec.instances"}, id="a number that is no count"),
+        *(
+            pytest.param(fields(**PIECES, instances=INTEGER, proxy=fields(**PIECES, **{name: INTEGER})),
+                {"pods": ".spec.instances", "proxy": f".spec.proxy.{name}"}, id=f"a part with {name}")
+            for name in _FACTORS
+        ),
     ],
 )  # fmt: skip
 def test_numbers_count_the_pods_of_their_own_part(spec: Any, expected: dict[str, str]) -> None:

@@ -14,7 +14,6 @@ from msgspec import structs
 from karta_interpreter.base.errors import QuerySyntaxError
 from karta_interpreter.base.findings import PLACES, Finding, Severity, Span, did_you_mean, error, warning
 from karta_interpreter.base.k8s import ADDED_LISTS, JSON, Object, Path, get
-from karta_interpreter.base.k8s.yaml_writer import to_yaml
 from karta_interpreter.base.karmada import COUNTING_OPERATIONS, Operation
 from karta_interpreter.definitions.karta import (
     MATCHING_ORDER,
@@ -311,6 +310,8 @@ class _Checked:
                 steps[: len(whole)] == whole and get(least, steps[len(whole) :]) is not None for whole, least in given
             )
             if not is_decided and not is_given:
+                from karta_interpreter.base.k8s.yaml_writer import to_yaml  # noqa: PLC0415 - few definitions need it
+
                 field = field_path.jq
                 message = f"the CRD requires {field}, and an aggregated status may lack it"
                 advice = f"add `{to_yaml({field: value}).strip()}` to the annotation required-status"

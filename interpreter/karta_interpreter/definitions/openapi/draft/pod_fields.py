@@ -165,7 +165,7 @@ def _is_within(path: SchemaPath, outer: SchemaPath) -> bool:
 
 
 def _counts(part: Around) -> bool:
-    return any(number.name in _FACTORS or _COUNT.fullmatch(number.name) for number in part.numbers)
+    return any(_COUNT.fullmatch(number.name) for number in part.numbers)
 
 
 def _walk(path: SchemaPath, schema: Object, around: tuple[Around, ...], found: _Found) -> None:
@@ -240,7 +240,7 @@ def _pieces(path: SchemaPath, schema: Object) -> dict[str, SchemaPath]:
 
 # Usual names of fields that multiply the pods of the object that has them.
 _FACTORS: Final = ("replicas", "parallelism", "hosts", "numOfHosts", "numHosts", "nodeCount", "numNodes", "instances")
-# Names of a count if no field has one of these: `count` of ECK's node sets.
+# Names of counts, these among them. Others count pods if no field has one of these: `count` of ECK's node sets.
 _COUNT: Final = re.compile(rf"(?i)(?!min|max)(?:{COUNTS}|count|size|servers)")
 _BOUNDS: Final = ("minReplicas", "maxReplicas")
 
