@@ -12,6 +12,9 @@ from typing import Final
 from karta_interpreter.base.errors import WordError
 from karta_interpreter.base.k8s.request_path import FORMS, LONGEST_LABEL
 
+_NAMES: Final = "[A-Za-z0-9][-A-Za-z0-9 ,./:_]*"
+"""What a definition may call objects by in addition to their names."""
+_FORMS: Final = {**FORMS, "names": _NAMES}
 # Not the path "-", which stands for standard input.
 _LIKE_OPTION: Final = re.compile("-.")
 
@@ -46,4 +49,4 @@ def shown(form: str, word: object) -> str:
 
 
 def _fits(form: str, word: object) -> bool:
-    return isinstance(word, str) and re.fullmatch(FORMS[form], word) is not None
+    return isinstance(word, str) and re.fullmatch(_FORMS[form], word) is not None

@@ -198,8 +198,9 @@ class Bindings(Struct):
         if resource is None or resource.gvk not in kept or not (manifests := _manifests(work)):
             return
         own = manifests[0]
-        brought = (own.get("apiVersion"), own.get("kind"), namespace_of(own), name_of(own))
-        if brought == (resource.gvk.api_version, resource.gvk.kind, resource.namespace, resource.name):
+        brought = (own.get("apiVersion"), own.get("kind"), namespace_of(own), name_of(own), namespace_of(work))
+        expected = (*resource.gvk.type_meta.values(), resource.namespace, resource.name, f"{_NAMESPACE}{cluster}")
+        if brought == expected:
             self._works[cluster, (namespace, name)] = self._tree.keep(work)
             return
         self._refuse(f"{binding_name('Work', work)} does not bring {resource}, the object of its binding")

@@ -250,11 +250,11 @@ def _of_any_version(reader: ReferenceReader | None, namespace: str, versions: tu
     raise errors[0]
 
 
-def _not_there(gvk: GVK, name: str) -> str:
+def _not_there(gvk: GVK, name: str, form: str = "name") -> str:
     from karta_interpreter.base.command_line import shown  # noqa: PLC0415 - most answers need no message
 
     return (
-        f"there is no {shown('kind', gvk.kind)} {shown('name', name)}; create it on the control plane of Karmada, "
+        f"there is no {shown('kind', gvk.kind)} {shown(form, name)}; create it on the control plane of Karmada, "
         f"or give commands --reference-file with {_printed(gvk.kind)}"
     )
 
@@ -289,7 +289,7 @@ def _looked_up(reference: Reference, obj: Object, reader: ReferenceReader | None
         with _naming(f"{reference.gvk} {text}"):
             target = _first(_present(reader), reference, namespaces, text)
         if target is None and not reference.is_optional:
-            missing.append(_not_there(reference.gvk, text))
+            missing.append(_not_there(reference.gvk, text, "names" if reference.names else "name"))
         return target
 
     def listed_name(name: JSON) -> JSON:
