@@ -66,6 +66,33 @@ async def test_dry_run_deletes_nothing_and_names_what_stays(run: Run, plane: Con
     assert plane.collections[CONFIGURATIONS].keys() == {NAME}
 
 
+async def test_dry_run_names_strange_bindings_as_problems(run: Run, plane: ControlPlane, tmp_path: Path) -> None:
+    rule = {**_RULE, "kinds": ["JobSet"], "operations": ["AggregateStatus", "InterpretDependency"]}
+    plane.write(CONFIGURATIONS, NAME, {"webhooks": [{"name": "a.b.io", "rules": [rule]}]})
+    plane.collections |= {_BINDINGS: {}, _OF_CLUSTER: {}}
+    for name, namespace, resource in (
+        ("option", "ml", "--server=https://elsewhere"),
+        ("elsewhere", "kube-system", "victim"),
+        ("good", "ml", "mine"),
+    ):
+        fields = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "namespace": namespace, "name": resource}
+        status = {"aggregatedStatus": [{"clusterName": "m1"}]}
+        obj = {"metadata": {"namespace": "ml"}, "spec": {"resource": fields}, "status": status}
+        plane.write(_BINDINGS, name, obj)
+
+    result = await unregister(run, plane, tmp_path, "--dry-run")
+
+    assert result.exit_code == 1
+    (_, row) = result.stdout.splitlines()
+    assert row.endswith("-- JobSet.v1alpha2.jobset.x-k8s.io mine")
+    elsewhere, option = sorted(result.stderr.splitlines()[1:])
+    reason = "it names JobSet kube-system/victim, which is not of its namespace: nobody judges it"
+    assert elsewhere == f"problem: ResourceBinding ml/elsewhere: {reason}"
+    reason = '"--server=https://elsewhere" is not the name of an object: there is no command'
+    what = 'JobSet ml/"--server=https://elsewhere" stays as it is'
+    assert option == f"problem: ResourceBinding ml/option: {what}: {reason}"
+
+
 _RULE = {"apiGroups": ["jobset.x-k8s.io"], "apiVersions": ["v1alpha2"]}
 _BINDINGS = "/apis/work.karmada.io/v1alpha2/resourcebindings"
 _OF_CLUSTER = "/apis/work.karmada.io/v1alpha2/clusterresourcebindings"

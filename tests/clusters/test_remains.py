@@ -95,3 +95,16 @@ def test_cluster_binding_about_an_object_of_a_namespace_gives_no_command() -> No
     del strange["metadata"]["namespace"]
     (remain,) = remains_of({JOBSET: ALL}, [strange])
     assert (remain.what, remain.command) == ("ClusterResourceBinding a-jobset", "")
+
+
+@pytest.mark.parametrize("is_namespaced", [True, False])
+def test_binding_of_the_other_scope_than_its_object_gives_no_command(*, is_namespaced: bool) -> None:
+    """kubectl takes a cluster-scoped object with any namespace, and for another the namespace of its context."""
+    made = binding(JOBSET, "a", reports=1)
+    if is_namespaced:
+        del made["metadata"]["namespace"], made["spec"]["resource"]["namespace"]
+    (remain,) = remains_of({JOBSET: ALL}, [made], {JOBSET: is_namespaced})
+    assert remain.command == ""
+    assert "although an object of this kind has" in remain.why
+    (right,) = remains_of({JOBSET: ALL}, [made], {JOBSET: not is_namespaced})
+    assert right.command.startswith("kubectl patch")

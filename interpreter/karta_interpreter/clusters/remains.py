@@ -1,13 +1,16 @@
 """What stays on a Karmada when a registration goes: attached dependencies, and statuses of templates."""
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from karta_interpreter.base.command_line import command_line, shown
-from karta_interpreter.base.errors import InterpretationError, WordError
+from karta_interpreter.base.errors import ClusterError, InterpretationError, WordError
 from karta_interpreter.base.k8s import (
     GVK,
     Object,
+    by_kind,
     get,
     name as name_of,
     namespace as namespace_of,
@@ -42,10 +45,29 @@ async def read_remains(api: ApiServer, name: str) -> tuple[Remain, ...]:
         for kind in _BINDINGS
         for binding in await api.list(request_path("work.karmada.io", "v1alpha2", f"{kind.lower()}s"))
     ]
-    return tuple(remains_of(kinds, bindings))
+    resources = [get(binding, ("spec", "resource")) for binding in bindings]
+    bound = {(str(get(named, ("apiVersion",))), str(get(named, ("kind",)))) for named in resources}
+    are_namespaced = await _are_namespaced(api, [gvk for gvk in kinds if (gvk.api_version, gvk.kind) in bound])
+    return tuple(remains_of(kinds, bindings, are_namespaced))
 
 
-def remains_of(kinds: Mapping[GVK, Collection[Operation]], bindings: Collection[Object]) -> Iterator[Remain]:
+async def _are_namespaced(api: ApiServer, kinds: Collection[GVK]) -> dict[GVK, bool]:
+    """Return whether the objects of kinds have namespaces, as far as the API server says."""
+    are_namespaced = dict[GVK, bool]()
+    for api_version in sorted({gvk.api_version for gvk in kinds}):
+        with suppress(ClusterError):
+            served = by_kind(await api.resources(api_version))
+            for gvk in kinds:
+                if gvk.api_version == api_version and gvk.kind in served:
+                    are_namespaced[gvk] = bool(served[gvk.kind].get("namespaced"))
+    return are_namespaced
+
+
+def remains_of(
+    kinds: Mapping[GVK, Collection[Operation]],
+    bindings: Collection[Object],
+    are_namespaced: Mapping[GVK, bool] = MappingProxyType({}),
+) -> Iterator[Remain]:
     """Yield what stays of some bindings when operations of kinds are not answered any more.
 
     Karmada attaches and detaches dependencies only while something answers InterpretDependency
@@ -54,14 +76,22 @@ def remains_of(kinds: Mapping[GVK, Collection[Operation]], bindings: Collection[
     """
     resources = dict[tuple[str, str], Resource]()
     for binding in bindings:
+        what = binding_name(_BINDINGS[not namespace_of(binding)], binding)
         try:
-            resources[namespace_of(binding), name_of(binding)] = resource_of(binding)
+            resource = resource_of(binding)
         except InterpretationError as error:
             if get(binding, ("spec", "resource")):
-                yield Remain(binding_name(_BINDINGS[not namespace_of(binding)], binding), str(error))
+                yield Remain(what, str(error))
+            continue
+        # kubectl takes a cluster-scoped object with any namespace, and for another the namespace of its context.
+        if are_namespaced.get(resource.gvk, bool(resource.namespace)) is not bool(resource.namespace):
+            has = "no namespace" if resource.namespace else "a namespace"
+            yield Remain(what, f"it names {resource}, although an object of this kind has {has}: nobody judges it")
+            continue
+        resources[namespace_of(binding), name_of(binding)] = resource
     for binding in bindings:
-        if resource := resources.get((namespace_of(binding), name_of(binding))):
-            yield from _remains_of(kinds, resources, binding, resource)
+        if judged := resources.get((namespace_of(binding), name_of(binding))):
+            yield from _remains_of(kinds, resources, binding, judged)
 
 
 def _remains_of(
