@@ -16,8 +16,9 @@ from click.testing import Result
 
 from karta_interpreter.base.findings import warning as finding
 from karta_interpreter.cli import validate
+from karta_interpreter.cli.reports import FORMATS
 from karta_interpreter.clusters.saved import Saved, save
-from karta_interpreter.engine.comparison import change
+from karta_interpreter.engine.comparison import change, interpreter as interpreter_module
 from karta_interpreter.engine.comparison.interpreter import CallOutcome
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.engine.verification import Judgement, Verdict, report
@@ -146,7 +147,7 @@ def test_finding_of_validate_reaches_its_report(
     (files / "script.yaml").write_text(yaml.safe_dump(script))
     planted = finding("a-rule", ("spec",), mark(name), "a hint", source="karta.yaml", line=1, column=1)
     monkeypatch.setattr(validate, name, lambda *_, **__: [planted])
-    for form in ("table", "json", "yaml", *validate.FORMATS):
+    for form in ("table", "json", "yaml", *FORMATS):
         result = run("validate", "karta.yaml", "script.yaml", "-o", form, "--strict")
         for part in ("a-rule", mark(name), "a hint"):
             assert part.replace(" ", "%20") in result.stdout.replace(" ", "%20"), result.output
@@ -190,7 +191,7 @@ def test_difference_of_diff_and_replay_reaches_their_reports(
     written += line(1.0, json.dumps({"request": request}).encode(), json.dumps(answer).encode())
     (files / "recordings").mkdir()
     (files / "recordings" / "calls-20260101T000000Z-00000001.jsonl.gz").write_bytes(gzip.compress(written))
-    real, times = change.ask, count()
+    real, times = interpreter_module.ask, count()
 
     def ask(interpreter: Any, call: Any, *rest: Any) -> Any:
         outcome = real(interpreter, call, *rest)
@@ -213,7 +214,7 @@ def test_difference_of_diff_and_replay_reaches_their_reports(
 
 @pytest.mark.parametrize("operation", _INPUTS)
 def test_failed_case_of_each_operation_reaches_the_report(run: Run, files: Path, operation: str) -> None:
-    inputs = {
+    inputs: dict[str, dict[str, Any]] = {
         "ReviseReplica": {"inputReplicas": 5},
         "Retain": {"observedObj": _JOB},
         "AggregateStatus": {"statusItems": _INPUTS["AggregateStatus"][0].get("aggregatedStatus")},
