@@ -226,8 +226,9 @@ def _end_what_stays(adoption: _Adoption, text: str) -> None:
     commands = [line[line.index("kubectl ") :] for line in text.splitlines() if "kubectl " in line]
     assert commands, text
     for command in commands:
+        verb, *words = shlex.split(command)[1:]
         done = subprocess.run(
-            [program, *shlex.split(command)[1:], "--kubeconfig", adoption.kubeconfig],
+            [program, verb, "--kubeconfig", adoption.kubeconfig, *words],
             capture_output=True, text=True, timeout=HANG, check=False,
         )  # fmt: skip
         assert done.returncode == 0, f"{command}: {done.stderr}"
