@@ -28,6 +28,8 @@ from karta_interpreter.cli.serve import curl
 from karta_interpreter.clusters.remains import remains_of
 from karta_interpreter.definitions.karta.definition import ComponentRules, Definition
 from karta_interpreter.definitions.karta.reference_resolver import _not_there
+from karta_interpreter.definitions.openapi.draft import draft
+from karta_interpreter.definitions.openapi.schema import CustomKind, SchemaPath
 from karta_interpreter.definitions.sources.snapshot import ServedDefinition, Snapshot
 from karta_interpreter.engine.fights.rounds import FieldDifference, field_of, retain_line
 from karta_interpreter.engine.registered.interpreters import Customization, RegisteredWebhook, Rule
@@ -237,3 +239,13 @@ def test_one_function_makes_command_lines() -> None:
 
 def test_standard_input_stays_a_word() -> None:
     assert command_line("karta-interpreter test {0} -f {1}", "a b", "-") == "karta-interpreter test 'a b' -f -"
+
+
+@pytest.mark.parametrize("word", [word for word in WORDS.values() if word])
+def test_draft_names_a_field_of_a_crd_as_it_is(word: str) -> None:
+    status = {"type": "object", "required": [word], "properties": {word: {"type": "object"}}}
+    schema = {"type": "object", "properties": {"status": status}}
+    drafted = draft(CustomKind("bakeries.a.io", GVK("a.io", "v1", "Bakery"), schema))
+
+    text = drafted.karta["metadata"]["annotations"]["karta-interpreter.io/required-status"]
+    assert yaml.safe_load(text) == {SchemaPath(("status", word)).jq: {}}
