@@ -46,13 +46,13 @@ def test_objections_are_named_together() -> None:
     assert len(readiness.objections()) == 3
 
 
-def test_readiness_waits_for_kartas_of_cluster() -> None:
+def test_readiness_waits_for_sources() -> None:
     store = Store([KARTAS], catalogue=False)
     store.load()
-    settled = [False]
-    readiness = Readiness(store, settled=lambda: settled[0])
-    assert readiness.objections() == ["the Kartas of the cluster have not been read yet"]
-    settled[0] = True
+    awaited = ["the Kartas of the cluster have not been read yet"]
+    readiness = Readiness(store, awaited=lambda: awaited[0])
+    assert readiness.objections() == awaited
+    awaited[0] = ""
     assert readiness.objections() == []
 
 

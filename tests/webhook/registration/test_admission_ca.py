@@ -11,7 +11,7 @@ import pytest
 
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.webhook.registration.admission_ca import PATH, WEBHOOK, AdmissionCA
-from tests.support.waiting import until
+from tests.support.waiting import HANG, until
 from tests.webhook.logs import capture_logs
 from tests.webhook.registration.control_plane import ControlPlane, running
 from tests.webhook.registration.rig import NAME
@@ -27,7 +27,8 @@ class Rig:
         self.plane = plane
         self.authority = OLD
         self.lines = lines
-        self.trust = AdmissionCA(api, lambda: self.authority, seconds=0.01)
+        self.api = api
+        self.trust = AdmissionCA(api, lambda: self.authority, seconds=0.01, lasting=0.05)
 
     def install(self) -> None:
         webhook = {
@@ -109,6 +110,18 @@ async def test_none_are_made(rig: Rig) -> None:
         assert not rig.plane.applied
         rig.install()
         await until(lambda: rig.trusted == {OLD})
+
+
+async def test_refusal_for_a_moment_announces_nothing(rig: Rig) -> None:
+    """A new certificate would be used before the webhook trusts it."""
+    rig.plane.refused = {("GET", PATH): 403}
+    rig.trust = AdmissionCA(rig.api, lambda: rig.authority, seconds=0.01, lasting=HANG)
+    async with rig.looking():
+        await rig.looks_again()
+        assert not rig.trust.has_announced(OLD)
+        rig.install()
+        rig.plane.refused = {}
+        await until(lambda: rig.trust.has_announced(OLD))
 
 
 async def test_configuration_of_others_gets_no_webhook(rig: Rig) -> None:

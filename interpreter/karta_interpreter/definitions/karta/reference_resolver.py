@@ -236,18 +236,19 @@ def _value(
 
 def _of_any_version(reader: ReferenceReader | None, namespace: str, versions: tuple[GVK, ...], name: str) -> Object:
     """Return the object of that name in the newest version that is known. Raises as `DeviceCounting` says."""
-    errors = list[QueryAbsentError]()
+    errors = list[QueryReferenceError]()
     for gvk in versions:
         try:
             with _naming(f"{gvk.kind} {name}"):
                 found = _present(reader).get(gvk, namespace, name)
-        except QueryAbsentError as error:
+        except QueryReferenceError as error:
             errors.append(error)
             continue
         if found is None:
             raise QueryAbsentError(_not_there(gvk, name))
         return found
-    raise errors[0]
+    # It may be there in a version that is not known yet.
+    raise next((error for error in errors if not isinstance(error, QueryAbsentError)), errors[0])
 
 
 def _not_there(gvk: GVK, name: str, form: str = "name") -> str:

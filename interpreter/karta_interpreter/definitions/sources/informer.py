@@ -4,9 +4,10 @@ After a failure the known objects stay, and the collection is listed again after
 breaks, or has a version that is too old (410), is such a failure. After a watch that lasted, the pauses begin anew. A
 watch that ends in time goes on from the last version, which bookmarks keep fresh.
 
-A collection that has been missing (404) for 30 s loses its objects. Not at once: a server that is starting may not know
-its collections yet, and before a CRD is deleted, its objects are deleted and the watch reports each. A collection that
-has been forbidden for 30 s counts as withheld on purpose, and the start does not wait for it.
+A collection that has been missing (404) for 30 s loses its objects, and one that has been missing or forbidden for that
+long counts as absent or withheld on purpose: the start does not wait for it. Not at once: a server that is starting may
+not know its rules and its collections yet, and before a CRD is deleted, its objects are deleted and the watch reports
+each.
 
 Objects for which a budget has no room are left out, the newest first. They are listed again when there may be room.
 Shares choose by themselves which objects are left out.
@@ -30,6 +31,7 @@ from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s import JSON, Object, edit, objects_in
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import Budget
+from karta_interpreter.definitions.sources.refusal import REFUSALS, Refusal
 from karta_interpreter.definitions.sources.shares import Shares
 from karta_interpreter.definitions.sources.unread import UnreadObjects
 
@@ -46,9 +48,7 @@ class Pace(Struct, frozen=True):
     longest: float = 30.0
     """The pause after many failures in a row."""
     absent: float = 30.0
-    """How long a collection must be missing before its objects are dropped, or forbidden before the server stops
-    waiting for it.
-    """
+    """How long a collection must be missing or forbidden before that is believed."""
     watch: int = 30
     """How long one watch lasts, and so how long a broken connection can go unnoticed."""
     report: float = 15.0
@@ -75,8 +75,6 @@ _Age = tuple[str, str]
 
 _STUB = ("name", "uid", "generation", "creationTimestamp")
 
-_REFUSALS = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
-
 
 class Informer(Generic[View]):
     """The objects at the path of a collection, by namespace (if any) and name.
@@ -84,9 +82,8 @@ class Informer(Generic[View]):
     ``objects`` holds the result of ``view`` for each object, because the schemas of all CRDs together take 100 MB. Copy
     it before the event loop gets its turn. ``left_out`` holds stubs of objects that have no room in the ``budget``. If
     only their present version has no room, ``objects`` has the last one that had. ``listed``: the objects were read
-    once. ``absent``: the collection did not exist when the server last answered. ``known``: there is nothing to wait
-    for, because the objects were listed, do not exist, or are forbidden. ``touched`` is called with the name of each
-    object that may have changed since.
+    once. ``absent``: the collection does not exist. ``known``: there is nothing to wait for, because the objects were
+    listed, or a `Refusal` has lasted. ``touched`` is called with the name of each object that may have changed since.
     """
 
     def __init__(
@@ -99,6 +96,7 @@ class Informer(Generic[View]):
         weigh: Callable[[View], int] = lambda _: 0,
     ) -> None:
         self.path = path
+        self.refusal = Refusal()
         self.objects: dict[str, View] = {}
         self.left_out: dict[str, Object] = {}
         self.touched: Callable[[str], None] = lambda _: None
@@ -117,7 +115,6 @@ class Informer(Generic[View]):
         self._failures = 0
         self._not_listed: ClusterError | None = None
         self._not_watched: ClusterError | None = None
-        self._refused_since = 0.0
         self._in_step = time.monotonic()
 
     @property
@@ -133,13 +130,17 @@ class Informer(Generic[View]):
     @property
     def is_refused(self) -> bool:
         """Whether the collection is forbidden or does not exist. Other requests may succeed."""
-        return self.problem is not None and self.problem.status in _REFUSALS
+        return self.problem is not None and self.problem.status in REFUSALS
+
+    @property
+    def refusal_lasts(self) -> bool:
+        """Whether the collection has been refused for so long that this is believed."""
+        return self.refusal.lasts(self._pace.absent)
 
     @property
     def in_step(self) -> bool:
         """Whether the objects match the server, as far as it lets anybody read them."""
-        lasts = time.monotonic() - self._refused_since >= self._pace.absent
-        return self.problem is None or (self._not_listed is not None and self.is_refused and lasts)
+        return self.problem is None or self.refusal_lasts
 
     @property
     def stale_for(self) -> float:
@@ -158,7 +159,8 @@ class Informer(Generic[View]):
             except ClusterError:
                 self._failures += 1
                 changed()
-                await asyncio.sleep(self._pace.pause(self._failures))
+                pause = self._pace.pause(self._failures)
+                await asyncio.sleep(min(pause, max(self.refusal.left(self._pace.absent), self._pace.first)))
 
     async def read(self) -> None:
         """List the objects again, beside the watch. Raise ClusterError."""
@@ -244,6 +246,7 @@ class Informer(Generic[View]):
         try:
             async with aclosing(self._api.pages(self.path)) as pages:
                 async for page in pages:
+                    self._note(0)  # from now on it is unfinished, and not refused
                     # All pages have the version of the first one. A server that cannot keep it answers 410.
                     version = version or _version(page)
                     items = [obj for obj in objects_in(page.get("items")) if _key_of(obj)]
@@ -268,21 +271,19 @@ class Informer(Generic[View]):
         return version
 
     def _note_rejection(self, error: ClusterError) -> None:
-        now = time.monotonic()
-        # While a collection was forbidden, it was not missing.
-        if self._not_listed is None or self._not_listed.status != error.status:
-            self._refused_since = now
         self._not_listed = error
-        missing = error.status == HTTPStatus.NOT_FOUND
-        if not missing and error.status != HTTPStatus.FORBIDDEN:
-            return
-        lasts = now - self._refused_since >= self._pace.absent
+        self._note(error.status)
+        missing, lasts = error.status == HTTPStatus.NOT_FOUND, self.refusal_lasts
         if missing and lasts:
             self.clear()
-        if missing and not self.objects:
             self.absent = True
-            self._in_step = now
-        self.known = self.known or missing or lasts
+        if missing and not self.objects:
+            self._in_step = time.monotonic()
+        self.known = self.known or lasts
+
+    def _note(self, status: int) -> None:
+        # By the clock that the pauses follow.
+        self.refusal = self.refusal.after(status, asyncio.get_running_loop().time())
 
     async def _watch(self, version: str, changed: Callable[[], None]) -> str:
         """Watch from a version until the watch ends. Return the version to go on from."""

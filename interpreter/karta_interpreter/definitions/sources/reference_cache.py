@@ -2,7 +2,8 @@
 
 The cache holds every object of each such kind, so that no answer waits for a request. It holds a kind only once the
 server has a kind of workload that refers to it, because there may be very many Deployments. If the server does not have
-a kind, or forbids it, the cache asks again from time to time. Until then its objects cannot be looked up.
+a kind, or forbids it, the cache asks again from time to time. Until then its objects cannot be looked up: that is an
+error until the refusal has lasted, and from then on they count as absent.
 
 Objects are kept as JSON, and decoded when they are looked up: 45 MB of JSON can take 1.1 GB as Python objects, and
 garbage collection visits them all. A large look-up is left to a child process, which gets the JSON as it came.
@@ -15,7 +16,6 @@ import asyncio
 import logging
 import math
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -31,6 +31,7 @@ from karta_interpreter.definitions.karta import MOST_BYTES, MOST_OBJECTS, LargeL
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import weight_of
 from karta_interpreter.definitions.sources.informer import Informer, Pace, name_of_collection
+from karta_interpreter.definitions.sources.refusal import Refusal
 from karta_interpreter.definitions.sources.shares import Place, Shares, Source
 from karta_interpreter.definitions.sources.unread import MOST_SEARCHED, TEXT, SuspectText, UnreadObjects
 from karta_interpreter.languages.jq import Query
@@ -38,6 +39,8 @@ from karta_interpreter.languages.jq import Query
 MOST_DECODED: Final = 2**18
 """Bytes of a look-up that this process decodes. Hostile ones take 10 ms."""
 _SECRETS: Final = "definitions may not refer to Secrets: start the server with --secret-references"
+_REFUSALS_AWAITED = 2
+"""How long the start waits for a kind that is not listed, in times that a refusal has to last."""
 _OBJECT_BYTES = 1024  # estimated for each object, beside its bytes
 _VALUE_BYTES = 64  # estimated for each value of the names of an object
 
@@ -76,13 +79,17 @@ class ReferenceCache(ReferenceReader):
         self._keys: defaultdict[tuple[GVK, str], dict[str, None]] = defaultdict(dict)
         """The keys of the objects of a kind in a namespace, or without one."""
         self._problems: Mapping[GVK, ClusterError] = {}
+        self._refusals: dict[GVK, Refusal] = {}
+        self._used: set[GVK] = set()  # kinds with a kind of workload on the server that refers to them
+        self._awaited: set[GVK] | None = None
+        """The kinds that the start waits for, None before it does."""
+        self._awaited_until = math.inf
         self._names: dict[tuple[GVK, str], dict[Query, _Names]] = {}
         self._discovery = asyncio.Lock()
         self._discovered = -math.inf
         self._versions: frozenset[str] | None = None
         self._withheld: set[GVK] = set()
         self._logged: set[GVK] = set()
-        self._unknown: set[GVK] = set()  # kinds that the server has said it does not have
 
     def want(self, references: Iterable[tuple[GVK, GVK]]) -> None:
         """Hold only the kinds in these references: pairs of a kind of workload and a kind that it refers to."""
@@ -195,10 +202,12 @@ class ReferenceCache(ReferenceReader):
 
     def _why_unread(self, gvk: GVK) -> str:
         # A kind that refers to itself is looked up if it is there.
-        if not self._is_lasting(gvk) or self._wanted.get(gvk) == {gvk}:
+        if self._wanted.get(gvk) == {gvk}:
             return ""
-        collection = self._collections.get(gvk)
-        return self.problem(gvk) or f"its objects may be outdated: {collection and collection.problem}"
+        if problem := self.problem(gvk):
+            return problem if self._is_lasting(gvk) else ""
+        collection = self._collections[gvk]
+        return f"its objects may be outdated: {collection.problem}" if collection.is_refused else ""
 
     def _log_unread(self, gvk: GVK) -> None:
         """Log why a kind cannot be looked up, once for each state."""
@@ -224,6 +233,27 @@ class ReferenceCache(ReferenceReader):
         problem = collection.problem if collection else self._problems.get(gvk)
         return str(problem) if problem else "it has not been listed yet"
 
+    def awaited(self) -> Sequence[GVK]:
+        """Return the kinds that the start still waits for.
+
+        It waits once, for the kinds that are wanted at the first call, until each has been listed or its refusal has
+        lasted. What is wanted later, or fails in another way for long, takes no server out of service.
+        """
+        now = asyncio.get_running_loop().time()
+        if self._awaited is None:
+            self._awaited, self._awaited_until = {*self._wanted}, now + _REFUSALS_AWAITED * self._pace.absent
+        is_late = now > self._awaited_until
+        self._awaited = {gvk for gvk in self._awaited if gvk in self._wanted and not (is_late or self._is_settled(gvk))}
+        return sorted(self._awaited)
+
+    def _is_settled(self, gvk: GVK) -> bool:
+        """Return whether a kind is listed or lastingly refused, or has no workloads on the server that refer to it."""
+        if collection := self._collections.get(gvk):
+            return collection.known
+        problem = self._problems.get(gvk)
+        is_unused = gvk not in self._used and problem is not None and problem.status == HTTPStatus.NOT_FOUND
+        return is_unused or self._is_lasting(gvk)
+
     async def run(self) -> None:
         """Keep in step until cancelled."""
         followed: dict[GVK, asyncio.Task[None]] = {}
@@ -231,7 +261,9 @@ class ReferenceCache(ReferenceReader):
             while True:
                 for gvk in followed.keys() - self._wanted.keys():
                     followed.pop(gvk).cancel()
+                    self._used.discard(gvk)
                     self._problems = {other: value for other, value in self._problems.items() if other != gvk}
+                    self._refusals.pop(gvk, None)
                 for gvk in self._wanted.keys() - followed.keys():
                     followed[gvk] = group.create_task(self._follow(gvk))
                 await self._moved.wait()
@@ -239,6 +271,7 @@ class ReferenceCache(ReferenceReader):
 
     async def _follow(self, gvk: GVK) -> None:
         await self._find(gvk, lambda: self._wanted.get(gvk, ()))
+        self._used.add(gvk)
         path = await self._find(gvk, lambda: (gvk,))
         unread = UnreadObjects(self._api, gvk.type_meta)
         collection = Informer(unread, path, _view, self._pace, self._shares, _weigh)
@@ -253,19 +286,33 @@ class ReferenceCache(ReferenceReader):
 
     async def _find(self, gvk: GVK, kinds: Callable[[], Iterable[GVK]]) -> str:
         """Return the collection path of one of the kinds once the server knows one. ``gvk`` waits for it."""
-        failures = 0
+        failures, pause = 0, self._pace.pause(0)
         while True:
+            errors = dict[GVK, ClusterError]()
             for kind in tuple(kinds()):
                 try:
-                    return await self._path(kind, self._pace.pause(failures))
+                    path = await self._path(kind, pause)
                 except ClusterError as error:
-                    self._problems = {**self._problems, gvk: error}
-                    # Until the kind of workload is found, the kind that it refers to may be there, too.
-                    if kind == gvk and (error.reason == "NotFound" or error.status == HTTPStatus.NOT_FOUND):
-                        self._unknown.add(gvk)
-                        self._log_unread(gvk)
+                    errors[kind] = error
+                else:
+                    self._refusals.pop(gvk, None)  # what is there is not listed yet, and not absent
+                    return path
+            self._note(gvk, errors)
             failures += 1
-            await asyncio.sleep(self._pace.pause(failures))
+            left = self._refusals.get(gvk, Refusal()).left(self._pace.absent)
+            pause = min(self._pace.pause(failures), max(left, self._pace.first))
+            await asyncio.sleep(pause)
+
+    def _note(self, gvk: GVK, errors: Mapping[GVK, ClusterError]) -> None:
+        """Note why neither of some kinds was found. A kind that is not there says least."""
+        for error in sorted(errors.values(), key=lambda error: error.status != HTTPStatus.NOT_FOUND)[-1:]:
+            self._problems = {**self._problems, gvk: error}
+        # Until the kind of workload is found, the kind that it refers to may be there, too.
+        if gvk in errors:
+            # What all kinds share is as old as the request for it.
+            at = self._discovered if gvk.group else asyncio.get_running_loop().time()
+            self._refusals[gvk] = self._refusals.get(gvk, Refusal()).after(errors[gvk].status, at)
+            self._log_unread(gvk)
 
     async def _path(self, gvk: GVK, age: float) -> str:
         """Return the path of a kind's collection. Raise ClusterError if the server does not have the kind.
@@ -276,7 +323,7 @@ class ReferenceCache(ReferenceReader):
         is_missing = versions is not None and gvk.api_version not in versions
         if not is_missing and (resource := by_kind(await self._api.resources(gvk.api_version)).get(gvk.kind)):
             return request_path(gvk.group, gvk.version, str(resource["name"]))
-        raise ClusterError(f"the API server has no {gvk}", reason="NotFound")
+        raise ClusterError(f"the API server has no {gvk}", status=HTTPStatus.NOT_FOUND, reason="NotFound")
 
     async def _served_versions(self, age: float) -> frozenset[str] | None:
         """Return the versions of API groups that the server had within ``age`` seconds, None if it does not say.
@@ -284,12 +331,13 @@ class ReferenceCache(ReferenceReader):
         All kinds that wait share one request. Otherwise those of a catalogue send a hundred in a minute.
         """
         async with self._discovery:
-            if time.monotonic() - self._discovered >= age:
+            now = asyncio.get_running_loop().time()
+            if now - self._discovered >= age:
                 try:
                     self._versions = frozenset(listed_versions(await self._api.get("/apis")))
                 except ClusterError:
                     self._versions = None
-                self._discovered = time.monotonic()
+                self._discovered = now
             return self._versions
 
     def _touch(self, gvk: GVK, collection: Informer[bytes], key: str) -> None:
@@ -365,11 +413,10 @@ class ReferenceCache(ReferenceReader):
         return self._collections[gvk].objects
 
     def _is_lasting(self, gvk: GVK) -> bool:
-        """Return whether the kind does not exist, or may not be read."""
+        """Return whether the kind does not exist, or may not be read, and not for a moment only."""
         collection = self._collections.get(gvk)
-        if collection is None:
-            return gvk in self._unknown or self._is_withheld(gvk)
-        return collection.absent or collection.is_refused
+        refusal = collection.refusal if collection else self._refusals.get(gvk, Refusal())
+        return self._is_withheld(gvk) or refusal.lasts(self._pace.absent)
 
 
 def _view(obj: Object) -> bytes:

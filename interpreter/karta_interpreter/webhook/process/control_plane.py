@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from karta_interpreter.base.errors import ServeError, SettingsError
+from karta_interpreter.base.findings import listed
 from karta_interpreter.definitions.sources import Budget, Store
 from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.cluster import Cluster
@@ -89,11 +90,15 @@ class ControlPlane:
         await self.api.__aexit__(None, None, None)
 
     @property
-    def is_settled(self) -> bool:
-        """Return whether the Kartas of the cluster are known, or have been waited for long enough."""
-        if self.cluster is None or self.cluster.synced:
-            return True
-        return self._settings.ready_without_cluster and time.monotonic() - self._begun > _FIRST_LOOK_SECONDS
+    def awaited(self) -> str:
+        """Return what the start still waits for, empty if all sources have been read, or waited for long enough."""
+        waited = time.monotonic() - self._begun
+        if self.cluster is None or (self._settings.ready_without_cluster and waited > _FIRST_LOOK_SECONDS):
+            return ""
+        if not self.cluster.synced:
+            return "the Kartas of the cluster have not been read yet"
+        kinds = self.cluster.referenced.awaited()
+        return f"objects that definitions refer to have not been read yet: {listed(map(str, kinds))}" if kinds else ""
 
     @property
     def server_name(self) -> str | None:

@@ -29,30 +29,30 @@ _LONGEST_HEAD: Final = 8192
 class Readiness:
     """Why requests should not be sent to this server now, and whether its event loop runs.
 
-    ``not_after`` returns the end of the certificate in seconds since 1970, None while there is none. ``settled``
-    returns whether all sources were read. The event loop records a beat each second. Any thread reads it.
+    ``not_after`` returns the end of the certificate in seconds since 1970, None while there is none. ``awaited``
+    returns what has not been read yet. The event loop records a beat each second. Any thread reads it.
     """
 
     def __init__(
         self,
         store: Store,
         not_after: Callable[[], float | None] = lambda: inf,
-        settled: Callable[[], bool] = lambda: True,
+        awaited: Callable[[], str] = lambda: "",
         clock: Clock = time.monotonic,
     ) -> None:
         self._store = store
         self._not_after = not_after
-        self._settled = settled
+        self._awaited = awaited
         self._clock = clock
         self._beat: tuple[float, list[str]] = clock(), []
         self.draining = False
 
     def objections(self) -> list[str]:
         """Return why the server is not ready, or nothing if it is."""
-        end = self._not_after()
+        end, awaited = self._not_after(), self._awaited()
         holds = {
             "the server is about to stop": self.draining,
-            "the Kartas of the cluster have not been read yet": not self._settled(),
+            awaited: bool(awaited),
             "no definition is served": not self._store.snapshot.entries,
             "there is no certificate yet, the log says why": end is None,
             "the certificate has expired": end is not None and end <= time.time(),

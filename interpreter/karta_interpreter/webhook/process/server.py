@@ -103,7 +103,7 @@ class Server:
         self._readiness = Readiness(
             self._store,
             lambda: self._tls.not_after if self._tls else inf,
-            lambda: plane is None or plane.is_settled,
+            lambda: plane.awaited if plane else "",
         )
         self._recorder = _recorder(settings, self._metrics)
         self._gaps = AnswerGaps(lambda: self._store.reader, options)

@@ -14,6 +14,8 @@ from typing import Final
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.base.k8s import Object, edit, request_path
 from karta_interpreter.definitions.sources.api_server import ApiServer
+from karta_interpreter.definitions.sources.informer import Pace
+from karta_interpreter.definitions.sources.refusal import Refusal
 from karta_interpreter.webhook.registration.configuration import NAME
 from karta_interpreter.webhook.registration.conflicts import Messages
 
@@ -43,8 +45,8 @@ def admission_path(name: str) -> str:
 class AdmissionCA:
     """Writes the authority into the configuration with a name if it is missing there.
 
-    It creates no configuration, and skips a configuration that it may not read. The registrar logs an API server that
-    cannot be asked. ``authority`` is PEM. It is empty while the CA is unknown and if no CA is needed.
+    It creates no configuration, and skips a configuration that it may not read for so many seconds. The registrar logs
+    an API server that cannot be asked. ``authority`` is PEM. It is empty while the CA is unknown and if no CA is needed.
     """
 
     def __init__(
@@ -53,11 +55,14 @@ class AdmissionCA:
         authority: Callable[[], bytes],
         name: str = NAME,
         seconds: float = _SECONDS,
+        lasting: float = Pace().absent,
     ) -> None:
         self._api = api
         self._authority = authority
         self._name = name
         self._seconds = seconds
+        self._lasting = lasting
+        self._refusal = Refusal()
         self._woken = asyncio.Event()
         self._bundle: str | None = ""
         """What the webhook trusts, in base64. None if there is no webhook, or it may not be read."""
@@ -77,7 +82,9 @@ class AdmissionCA:
             try:
                 await self._update(admission_path(self._name))
             except ClusterError as error:
-                if error.status in (HTTPStatus.NOT_FOUND, HTTPStatus.FORBIDDEN):
+                self._note(error.status)
+                # The server always has the kind, so that one of the name is missing is sure at once.
+                if error.status == HTTPStatus.NOT_FOUND or self._refusal.lasts(self._lasting):
                     self._bundle = None
                 if refusal := _REFUSALS.get(error.status):
                     level, outcome = refusal
@@ -86,6 +93,9 @@ class AdmissionCA:
                 async with asyncio.timeout(self._seconds):
                     await self._woken.wait()
             self._woken.clear()
+
+    def _note(self, status: int) -> None:
+        self._refusal = self._refusal.after(status, asyncio.get_running_loop().time())
 
     async def _update(self, path: str) -> None:
         present = await self._api.get(path)
@@ -100,6 +110,7 @@ class AdmissionCA:
             }
             self._bundle = _bundle_of(await self._api.apply(path, change))
             _logger.info("%s %s trusts the authority of this server", present["kind"], self._name)
+        self._note(0)
         self._messages.forget(PATH)
 
 
