@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from msgspec.structs import replace
 
 from karta_interpreter.base.errors import InterpretationError, QueryAbsentError, QueryReferenceError
@@ -65,7 +66,9 @@ def _look_up(running: RunningCluster) -> str:
 
 
 @asynccontextmanager
-async def _in_trouble(api: ScriptedApi, path: str, handler: Any, tmp_path: Path, **settings: Any) -> Any:
+async def _in_trouble(
+    api: ScriptedApi, path: str, handler: Any, tmp_path: Path, **settings: Any
+) -> AsyncIterator[RunningCluster]:
     api.on("get", path, handler, times=10_000)
     if handler is TROUBLE["half a list"]:
         # The first part comes, and the second never does.
@@ -219,8 +222,6 @@ async def test_watch_that_ends_takes_no_object_away(tmp_path: Path, folder: Path
 
 @pytest.mark.parametrize("handler", [pytest.param(handler, id=name) for name, handler in TROUBLE.items()])
 async def test_kartas_are_waited_for(tmp_path: Path, karta: Callable[..., str], handler: Any) -> None:
-    import yaml  # noqa: PLC0415
-
     api = ScriptedApi()
     api.put(KARTAS, "a", yaml.safe_load(karta("A", replicas=".a"))["spec"])
     async with _in_trouble(api, KARTAS, handler, tmp_path, pace=PATIENT) as running:
@@ -241,8 +242,7 @@ async def test_refused_kartas_are_waited_for_until_it_lasts(tmp_path: Path, cloc
 
 
 @pytest.fixture
-async def claims(tmp_path: Path) -> AsyncIterator[ScriptedApi]:
-    del tmp_path
+def claims() -> ScriptedApi:
     group = "resource.k8s.io/v1"
     api = ScriptedApi(kinds={group: ["ResourceClaimTemplate", "DeviceClass"]})
     template = {"spec": {"devices": {"requests": REQUESTS["v1"]}}}
@@ -250,7 +250,7 @@ async def claims(tmp_path: Path) -> AsyncIterator[ScriptedApi]:
         api.collections[f"/apis/{group}/{path}"] = {}
     api.put(f"/apis/{group}/resourceclaimtemplate", "gpus", template, namespace="ml")
     api.put(f"/apis/{group}/deviceclass", "gpu", {"extendedResourceName": "example.com/gpu"})
-    yield api
+    return api
 
 
 @pytest.mark.catalogue

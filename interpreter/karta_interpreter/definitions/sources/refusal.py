@@ -1,7 +1,7 @@
 """How long an API server has refused a collection, which decides whether the refusal counts.
 
-A server that starts may not know its rules or its kinds yet: it forbids (403) or misses (404) for a moment what it has a
-second later. So a refusal is believed once it has lasted. Informers, answers and readiness ask the same value.
+A server that starts may not know its rules or its kinds yet: it forbids (403) or misses (404) for a moment what it has
+a second later. So a refusal is believed once it has lasted. Informers, answers and readiness ask the same value.
 """
 
 from http import HTTPStatus

@@ -45,8 +45,8 @@ def admission_path(name: str) -> str:
 class AdmissionCA:
     """Writes the authority into the configuration with a name if it is missing there.
 
-    It creates no configuration, and skips a configuration that it may not read for so many seconds. The registrar logs
-    an API server that cannot be asked. ``authority`` is PEM. It is empty while the CA is unknown and if no CA is needed.
+    It creates no configuration, and skips one that it may not read for ``lasting`` seconds. The registrar logs an API
+    server that cannot be asked. ``authority`` is PEM. It is empty while the CA is unknown and if no CA is needed.
     """
 
     def __init__(
