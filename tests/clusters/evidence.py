@@ -1,6 +1,9 @@
 """Evidence about workloads of the catalogue, also about some that are nested deeply."""
 
+from pathlib import Path
 from typing import Any
+
+import orjson
 
 from karta_interpreter import Karta
 from karta_interpreter.definitions.karta import Definition
@@ -26,3 +29,10 @@ def deployments(*levels: int) -> list[Evidence]:
     spec = {"replicas": 0, "template": {"spec": {"containers": [container()]}}}
     objects = [workload("apps/v1", "Deployment", spec, {"in": deep(each)}, name=f"d{each}") for each in levels]
     return [Evidence(obj, (), now=NOW) for obj in objects]
+
+
+def written_by_version_0_1(folder: Path) -> None:
+    """Take the digests out of a saved folder. Its files may be changed then."""
+    path = folder / "member.json"
+    about = orjson.loads(path.read_bytes())
+    path.write_bytes(orjson.dumps({name: about[name] for name in about if name not in ("digest", "workloads")}))

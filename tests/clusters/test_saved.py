@@ -1,10 +1,13 @@
 """Folders with what a member showed: what is written, what is left out, and what is read again."""
 
+import errno
 import gzip
+import os
 from pathlib import Path
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from karta_interpreter import Karta
 from karta_interpreter.base.errors import RecordingError
@@ -13,7 +16,7 @@ from karta_interpreter.clusters.reports import verify_folder
 from karta_interpreter.clusters.saved import Saved, read_about, read_workloads, save
 from karta_interpreter.definitions.karta.loading import load_definition
 from karta_interpreter.engine.verification import Evidence, Verdict
-from tests.clusters.evidence import defined, deployments
+from tests.clusters.evidence import defined, deployments, written_by_version_0_1
 from tests.engine.test_redaction import REFERRING
 from tests.engine.verification.member import NOW, container, evidence, pod, workload
 
@@ -25,6 +28,7 @@ def test_object_that_is_nested_too_deeply_costs_the_others_nothing(tmp_path: Pat
     text = gzip.decompress((tmp_path / "workloads.jsonl.gz").read_bytes())
     deeper = text.replace(b'{"a":1}', b'{"a":' * 600 + b"1" + b"}" * 600).replace(b'"d1"', b'"d600"')
     (tmp_path / "workloads.jsonl.gz").write_bytes(gzip.compress(text + deeper))
+    written_by_version_0_1(tmp_path)
     report = verify_folder(tmp_path, [Karta.for_object(deployments(1)[0].object).definition], WorkloadSelection())
 
     assert [problem for problem in left_out if problem.endswith("d300 is not saved: it is nested too deeply")]
@@ -101,3 +105,54 @@ def test_saved_references_keep_what_definitions_read(tmp_path: Path) -> None:
     (written,) = read_about(tmp_path).references
     assert written["data"]["pods"] == "3"
     assert written["data"]["x"].startswith("redacted-")
+
+
+def _content(folder: Path) -> tuple[Saved, object]:
+    about = read_about(folder)
+    return about, [(each.object, each.pods) for each in read_workloads(folder, about)]
+
+
+@pytest.mark.parametrize("name", ["member.json", "workloads.jsonl.gz"])
+def test_damage_changes_no_saved_workload_without_a_word(tmp_path: Path, name: str) -> None:
+    save(tmp_path, Saved(NOW, problems=("one",)), defined(*deployments(1, 2)))
+    whole, path = _content(tmp_path), tmp_path / name
+    content = path.read_bytes()
+    for place in range(len(content)):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        try:
+            # Of a seal that is not one any more nothing else is damaged.
+            about, workloads = _content(tmp_path)
+            assert (replace(about, digest=""), workloads) == (replace(whole[0], digest=""), whole[1])
+        except RecordingError:
+            continue
+
+
+def test_files_of_two_folders_are_told_apart(tmp_path: Path) -> None:
+    for number in (1, 2):
+        save(tmp_path / str(number), Saved(NOW), defined(*deployments(number)))
+    (tmp_path / "1" / "workloads.jsonl.gz").replace(tmp_path / "2" / "workloads.jsonl.gz")
+    with pytest.raises(RecordingError, match="not the content that was saved"):
+        _content(tmp_path / "2")
+
+
+def test_folder_of_version_0_1_is_read(tmp_path: Path) -> None:
+    save(tmp_path, Saved(NOW), defined(*deployments(1)))
+    written_by_version_0_1(tmp_path)
+    assert [each.object["metadata"]["name"] for each in read_workloads(tmp_path, read_about(tmp_path))] == ["d1"]
+
+
+@pytest.mark.parametrize("calls", [1, 2], ids=["the workloads", "the rest"])
+def test_save_without_room_keeps_the_older_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int) -> None:
+    save(tmp_path, Saved(NOW), defined(*deployments(1)))
+    older = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    left = [calls]
+
+    def full(_: int) -> None:
+        left[0] -= 1
+        if not left[0]:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        save(tmp_path, Saved(NOW), defined(*deployments(2)))
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == older

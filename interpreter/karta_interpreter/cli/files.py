@@ -9,10 +9,10 @@ from errno import ENOENT
 from functools import cache
 from itertools import chain, islice, starmap
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final, TypeVar
 
 from karta_interpreter.base.errors import InterpretationError, ManifestError
+from karta_interpreter.base.files import NewFiles
 from karta_interpreter.base.findings import closest, escaped, listed
 from karta_interpreter.base.k8s import GVK, JSON, Object, edit, full_name, manifest, objects_in
 from karta_interpreter.cli.program import Problem, UsageProblem
@@ -229,14 +229,11 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
         for name in files:
             if (folder / name).is_dir():  # the files before it would be there already
                 raise Problem(f"error: {folder / name}: Is a directory")
-        # In the same folder, as a file can only be moved within one file system at once.
-        with TemporaryDirectory(dir=folder, prefix=".unfinished-") as unfinished:
+        with NewFiles() as new:
             for name, text in files.items():
-                Path(unfinished, name).parent.mkdir(parents=True, exist_ok=True)
-                Path(unfinished, name).write_text(text, encoding="utf-8")
-            for name in files:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                Path(unfinished, name).replace(folder / name)
+                with new.open(folder / name) as file:
+                    file.write(text.encode())
     except OSError as error:
         raise Problem(f"error: {error.filename or folder}: {error.strerror}") from error
 

@@ -1,15 +1,16 @@
 """Folders with what a member showed: ``member.json`` about it, and a line for each workload in ``workloads.jsonl.gz``.
 
-Texts that no operation reads are left out, as in recordings, and the files are for their owner only.
+Texts that no operation reads are left out, as in recordings, and the files are for their owner only. ``member.json`` is
+sealed and has the digest of the other file, so that damage, and files of two folders, are noticed before they are used.
 """
 
 import gzip
-import os
 import secrets
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from hashlib import file_digest
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -17,6 +18,7 @@ import orjson
 from msgspec import Struct
 
 from karta_interpreter.base.errors import RecordingError
+from karta_interpreter.base.files import NewFiles, is_sealed, sealed
 from karta_interpreter.base.k8s import GVK, Object, Projection, count_values, full_name, get, objects_in
 from karta_interpreter.definitions.karta import Definition, Known
 from karta_interpreter.engine.operations import IDENTITY, reads_of_karta
@@ -33,17 +35,23 @@ _MOST: Final = 2**30
 
 # The most keys and values of ``member.json``, and of a line: 13,000 pods have as many. They take 400 MiB.
 _MOST_VALUES: Final = 2**22
+_MODE: Final = 0o600
+_OTHER_CONTENT: Final = "its content is not the content that was saved"
 _UNREAD, _UNREADABLE = "the rest is not read", "verify would not read it"
 _DAMAGED: Final = (EOFError, gzip.BadGzipFile, zlib.error, ValueError, KeyError, TypeError, AttributeError)
 
 
 class Saved(Struct, frozen=True):
-    """The part of a folder that is not about one workload. ``time`` is in seconds since 1970."""
+    """The part of a folder that is not about one workload. ``time`` is in seconds since 1970.
+
+    ``digest`` is that of the file of workloads, empty in a folder of version 0.1.
+    """
 
     time: float
     crds: tuple[Object, ...] = ()
     references: tuple[Object, ...] = ()
     problems: tuple[str, ...] = ()
+    digest: str = ""
 
     @property
     def reader(self) -> Known:
@@ -57,11 +65,42 @@ class Saved(Struct, frozen=True):
 
 
 def save(folder: Path, state: Saved, workloads: Iterable[tuple[Definition, Evidence]]) -> list[str]:
-    """Write a folder, and return which workloads are too large for it. Raises OSError, and RecordingError."""
-    redaction, size, left_out = Redaction(secrets.token_bytes()), 0, list[str]()
+    """Write a folder, and return which workloads are too large for it. Raises OSError, and RecordingError.
+
+    An older folder at the path stays as it is until the new one is complete.
+    """
+    redaction, left_out = Redaction(secrets.token_bytes()), list[str]()
     reads = dict[GVK, tuple[Definition, Projection]]()
     folder.mkdir(parents=True, exist_ok=True)
-    with _created(folder / _WORKLOADS) as packed, gzip.open(packed, "wb") as file:
+    with NewFiles(_MODE) as files:
+        with files.open(folder / _WORKLOADS) as packed:
+            _write_workloads(packed, workloads, redaction, reads, left_out)
+            packed.seek(0)
+            digest = _digest(packed)
+        problems = *state.problems, *left_out
+        about = {"format": _FORMAT, "version": 1, "time": state.time, "problems": problems, "crds": state.crds}
+        references = orjson.loads(orjson.dumps(state.references))
+        for reference in references:
+            redaction.redact(
+                reference, _reads_of_reference(GVK.of(reference), [definition for definition, _ in reads.values()])
+            )
+        content = sealed(orjson.dumps({**about, "references": references, "workloads": digest}))
+        _check_size(_ABOUT, content, _UNREADABLE)
+        with files.open(folder / _ABOUT) as file:
+            file.write(content)
+    return left_out
+
+
+def _write_workloads(
+    packed: BinaryIO,
+    workloads: Iterable[tuple[Definition, Evidence]],
+    redaction: Redaction,
+    reads: dict[GVK, tuple[Definition, Projection]],
+    left_out: list[str],
+) -> None:
+    """Write a line for each workload. Add to ``reads`` what its definition reads, or say why it is ``left_out``."""
+    size = 0
+    with gzip.open(packed, "wb") as file:
         for definition, evidence in workloads:
             try:
                 shown = orjson.loads(orjson.dumps(replace(evidence, reader=None)))
@@ -76,18 +115,10 @@ def save(folder: Path, state: Saved, workloads: Iterable[tuple[Definition, Evide
                 name = full_name(evidence.object.get("metadata"))
                 reason = str(error) if isinstance(error, RecordingError) else "it is nested too deeply"
                 left_out.append(f"{GVK.of(evidence.object)} {name} is not saved: {reason}")
-    problems = *state.problems, *left_out
-    about = {"format": _FORMAT, "version": 1, "time": state.time, "problems": problems, "crds": state.crds}
-    references = orjson.loads(orjson.dumps(state.references))
-    for reference in references:
-        redaction.redact(
-            reference, _reads_of_reference(GVK.of(reference), [definition for definition, _ in reads.values()])
-        )
-    content = orjson.dumps({**about, "references": references})
-    _check_size(_ABOUT, content, _UNREADABLE)
-    with _created(folder / _ABOUT) as file:
-        file.write(content)
-    return left_out
+
+
+def _digest(file: BinaryIO) -> str:
+    return file_digest(file, "sha256").hexdigest()
 
 
 def _reads_of_reference(gvk: GVK, definitions: Sequence[Definition]) -> list[Projection]:
@@ -102,11 +133,6 @@ def _reads_of_reference(gvk: GVK, definitions: Sequence[Definition]) -> list[Pro
                 value = values[reference.name]
                 reads += [value, value.each()]
     return reads
-
-
-def _created(path: Path) -> BinaryIO:
-    path.unlink(missing_ok=True)
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 @contextmanager
@@ -129,17 +155,23 @@ def read_about(folder: Path) -> Saved:
     with _read(folder), _regular(folder / _ABOUT).open("rb") as file:
         content = file.read(_LONGEST + 1)
         _check_size(_ABOUT, content)
+        if is_sealed(content) is False:
+            raise ValueError(_OTHER_CONTENT)
         about = orjson.loads(content)
         if (about["format"], about["version"]) != (_FORMAT, 1):
             raise ValueError
         crds, references = (tuple(objects_in(about[name])) for name in ("crds", "references"))
-        return Saved(float(about["time"]), crds, references, tuple(map(str, about["problems"])))
+        problems = tuple(map(str, about["problems"]))
+        return Saved(float(about["time"]), crds, references, problems, about.get("workloads", ""))
 
 
 def read_workloads(folder: Path, state: Saved) -> Iterator[Evidence]:
     """Yield the workloads of a folder. Raises RecordingError."""
     reader, size = state.reader, 0
-    with _read(folder), gzip.open(_regular(folder / _WORKLOADS)) as file:
+    with _read(folder), _regular(folder / _WORKLOADS).open("rb") as packed, gzip.open(packed) as file:
+        if state.digest and _digest(packed) != state.digest:
+            raise ValueError(_OTHER_CONTENT)
+        packed.seek(0)
         while line := file.readline(_LONGEST + 1):
             size += len(line)
             _check_size("a workload", line)

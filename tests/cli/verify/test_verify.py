@@ -17,7 +17,7 @@ from karta_interpreter.clusters.reports import verify_folder
 from karta_interpreter.clusters.saved import Saved, save
 from karta_interpreter.definitions.karta import kartas_path
 from karta_interpreter.definitions.sources import api_server
-from tests.clusters.evidence import deep, defined, deployments
+from tests.clusters.evidence import deep, defined, deployments, written_by_version_0_1
 from tests.clusters.member_server import DEPLOYMENTS, PODS, MemberServer, serving, shops
 from tests.engine.verification.member import NOW, container, evidence, pod, workload
 from tests.support.rows import rows
@@ -381,6 +381,7 @@ def test_folder_of_other_shape_is_a_problem_without_traceback(
         parent = parent[step]
     parent[last] = value
     path.write_bytes(gzip.compress(json.dumps(line).encode()))
+    written_by_version_0_1(tmp_path)
 
     result = run("verify", str(tmp_path))
     assert message in result.output

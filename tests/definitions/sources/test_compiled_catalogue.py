@@ -26,9 +26,14 @@ def form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(compiled_catalogue, "FORM", form)
     monkeypatch.setattr(files, "catalogue_files", lambda: PATHS)
     files.compile_catalogue()
-    compiled_catalogue._places.cache_clear()  # noqa: SLF001 - of another file
+    _as_new_process()
     yield form
-    compiled_catalogue._places.cache_clear()  # noqa: SLF001 - as above
+    _as_new_process()
+
+
+def _as_new_process() -> None:
+    compiled_catalogue._places.cache_clear()  # noqa: SLF001 - of another file
+    compiled_catalogue._say_damaged.cache_clear()  # noqa: SLF001 - as above
 
 
 def test_it_has_the_definitions_of_its_texts(form: Path) -> None:
@@ -61,10 +66,38 @@ def test_texts_are_read_without_a_whole_one(form: Path, damage: Damage) -> None:
     if damage is Path.mkdir:
         form.unlink()
     damage(form)
-    compiled_catalogue._places.cache_clear()  # noqa: SLF001 - as a new process
+    _as_new_process()
 
     assert compiled_catalogue.read_definitions(PATHS[-1]) is None
     assert files._layer(PATHS).entries  # noqa: SLF001 - the catalogue, of fewer files
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda byte: byte ^ 1, id="a bit that flips"),
+        pytest.param(lambda byte: byte + 1 & 255, id="the next number"),
+        pytest.param(lambda _: 0, id="a hole"),
+        pytest.param(lambda _: ord("."), id="the end of a pickle"),
+    ],
+)
+def test_damage_changes_no_definition_without_a_word(
+    form: Path, caplog: pytest.LogCaptureFixture, damage: Callable[[int], int]
+) -> None:
+    """A changed byte once made a Deployment answer 1 replica instead of 3."""
+    whole = form.read_bytes()
+    texts = {path: compiled_catalogue.read_definitions(path) for path in PATHS}
+    places = [*range(80), *range(80, len(whole), len(whole) // 60)]
+    for place in places:
+        if damage(whole[place]) == whole[place]:
+            continue
+        form.write_bytes(whole[:place] + bytes([damage(whole[place])]) + whole[place + 1 :])
+        _as_new_process()
+        caplog.clear()
+        found = {path: compiled_catalogue.read_definitions(path) for path in PATHS}
+        assert len(caplog.records) == 1, f"byte {place}: said once"
+        assert all(found[path] in (None, texts[path]) for path in PATHS), f"byte {place}"
+        assert None in found.values()
 
 
 def test_that_of_another_program_does_not_count(form: Path, monkeypatch: pytest.MonkeyPatch) -> None:

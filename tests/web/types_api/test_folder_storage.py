@@ -13,9 +13,9 @@ from typing import Any
 import orjson
 import pytest
 
+from karta_interpreter.base import files
 from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.store import Store
-from karta_interpreter.web.types_api import folder_storage
 from karta_interpreter.web.types_api.folder_storage import FolderStorage
 from karta_interpreter.web.types_api.models import ApiError
 from karta_interpreter.web.types_api.records import StoredType
@@ -28,7 +28,7 @@ from tests.webhook.process.forked import forked
 KILLED = """
 import itertools, json, os, signal, sys
 from pathlib import Path
-from karta_interpreter.web.types_api import folder_storage
+from karta_interpreter.base import files
 
 def counted(call):
     def act(*arguments, **named):
@@ -49,9 +49,9 @@ def contents_seen(path, content):
                 for name in names:
                     setattr(owner, name, counted(getattr(owner, name)))
             if content == "delete":
-                folder_storage.delete_file(path)
+                files.delete_file(path)
             else:
-                folder_storage.replace_file(path, content.encode())
+                files.replace_file(path, content.encode())
             os._exit(0)
         _, status = os.waitpid(child, 0)
         yield path.read_text() if path.exists() else "delete"
@@ -97,7 +97,7 @@ def test_link_in_the_place_of_the_new_file_is_not_followed(tmp_path: Path) -> No
     other, path = tmp_path / "other", tmp_path / "Job.json"
     other.write_text("untouched")
     (tmp_path / ".Job.json.tmp").symlink_to(other)
-    folder_storage.replace_file(path, b"{}")
+    files.replace_file(path, b"{}")
     assert (other.read_text(), path.read_text(), path.is_symlink()) == ("untouched", "{}", False)
 
 
@@ -109,7 +109,7 @@ def test_full_disk_leaves_the_old_file_alone(tmp_path: Path, monkeypatch: pytest
     path.write_text("old")
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        folder_storage.replace_file(path, b"new")
+        files.replace_file(path, b"new")
     assert {each.name: each.read_text() for each in tmp_path.iterdir()} == {"Job.json": "old"}
 
 
@@ -123,8 +123,8 @@ def test_content_is_on_the_disk_before_it_has_its_name_and_then_the_name(
         synced.append((Path(f"/proc/self/fd/{handle}").readlink().name, path.read_text() if path.exists() else "none"))
 
     monkeypatch.setattr(os, "fsync", fsync)
-    folder_storage.replace_file(path, b"new")
-    folder_storage.delete_file(path)
+    files.replace_file(path, b"new")
+    files.delete_file(path)
     assert synced == [(".Job.json.tmp", "old"), (tmp_path.name, "new"), (tmp_path.name, "none")]
 
 

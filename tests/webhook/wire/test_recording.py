@@ -3,6 +3,7 @@
 import gzip
 import tracemalloc
 import zlib
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +111,44 @@ def test_recording_that_unpacks_to_much_is_refused_in_little_memory(
             f"it has version {VERSION + 1} of the format",
             id="a newer version",
         ),
+        pytest.param(
+            gzip.compress(head(DEFAULT_OPTIONS).replace(b"false", b"true ")),
+            "it is damaged",
+            id="a damaged head",
+        ),
     ],
 )
 def test_another_file_is_refused_with_the_reason(tmp_path: Path, content: bytes, reason: str) -> None:
     with pytest.raises(RecordingError, match=reason):
         list(read(_file(tmp_path, content)))
+
+
+def test_damage_changes_no_call_without_a_word(tmp_path: Path) -> None:
+    content = head(Options(resource_quota_estimate=True))
+    content += b"".join(line(n, _request({"replicas": n}), _answer(replicas=n)) for n in range(20))
+    whole = [*read(_file(tmp_path, gzip.compress(content)))]
+    packer = zlib.compressobj(1, wbits=31)
+    # As a server writes it that was killed: without a checksum at the end.
+    packed = packer.compress(content) + packer.flush(zlib.Z_SYNC_FLUSH)
+    _check_damage(tmp_path, packed, whole, lambda text: text)
+    _check_damage(tmp_path, content, whole, gzip.compress)
+
+
+def _check_damage(folder: Path, content: bytes, whole: Sequence[object], pack: Callable[[bytes], bytes]) -> None:
+    for place in range(0, len(content), 7):
+        damaged = content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+        try:
+            found = [*read(_file(folder, pack(damaged)))]
+        except RecordingError:
+            continue
+        calls = [call for call in found if isinstance(call, RecordedCall)]
+        assert all(call in whole for call in calls), f"byte {place}"
+        assert calls == whole or len(calls) < len(found), f"byte {place}: what is lost is named"
+
+
+def test_recording_of_version_0_1_is_read(tmp_path: Path) -> None:
+    about = orjson.loads(head(DEFAULT_OPTIONS))
+    del about["digest"]
+    call = b'{"time":1,"request":{},"answer":{"response":{}}}'
+    (read_call,) = read(_file(tmp_path, gzip.compress(orjson.dumps(about) + b"\n" + call + b"\n")))
+    assert isinstance(read_call, RecordedCall)

@@ -6,7 +6,6 @@ is in its old or its new state whenever the process or the machine stops.
 
 import asyncio
 import fcntl
-import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Final, TypeVar
 import orjson
 
 from karta_interpreter.base.errors import ManifestError
+from karta_interpreter.base.files import delete_file, replace_file
 from karta_interpreter.base.k8s import GVK, Object, edit, label, objects_in
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.definitions.karta import kinds_of
@@ -114,37 +114,6 @@ def _text(desired: StoredType) -> bytes:
     except ManifestError as error:
         raise ApiError(422, f"the file of the type could not be read: {error}") from error
     return text
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Replace the content of a file. It is on the disk when this returns. A file is never there in part."""
-    new = path.with_name(f".{path.name}.tmp")  # no name of a definition, so the server does not read it
-    # Left by a process that was killed, or put there by another one: a link would lead the content elsewhere.
-    new.unlink(missing_ok=True)
-    try:
-        with new.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
-    except OSError:  # such as a full disk
-        new.unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
-
-
-def delete_file(path: Path) -> None:
-    """Delete a file, which is gone from the disk when this returns."""
-    path.unlink(missing_ok=True)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _content(path: Path) -> bytes | None:

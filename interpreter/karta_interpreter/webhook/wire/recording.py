@@ -1,7 +1,8 @@
 """The format of recordings: compressed files of lines. The first line is about the file, each other line is a call.
 
 A line has the time in seconds since 1970, and the request and the answer as they went over the wire. A file is readable
-up to the point at which it was cut off.
+up to the point at which it was cut off. Each line is sealed, so that a damaged one is not taken for a call. Lines of
+version 0.1 are not.
 """
 
 import base64
@@ -18,6 +19,7 @@ from msgspec import structs
 
 from karta_interpreter import __version__
 from karta_interpreter.base.errors import InterpretationError, RecordingError
+from karta_interpreter.base.files import is_sealed, sealed
 from karta_interpreter.base.k8s import NewObject, patched
 from karta_interpreter.base.k8s.shape import Shape, check_shape
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Options, Results, by_operation
@@ -28,6 +30,7 @@ _NAME: Final = re.compile(r"calls-[0-9TZ-]+-([0-9]+)\.jsonl\.gz")
 LONGEST: Final = 2**22
 """The most bytes of a line. An object in etcd has 1.5 MiB, and Retain sends two."""
 _CUT: Final = "it ends before its end"
+_DAMAGED: Final = "it is damaged"
 _MOST_UNREADABLE: Final = 100
 """The most lines of a file that are not a call. After them the rest of the file is not read."""
 
@@ -67,18 +70,14 @@ def files_in(folder: Path) -> list[Path]:
 
 def head(options: Options) -> bytes:
     """Return the first line of a file."""
-    return (
-        orjson.dumps(
-            {"format": _FORMAT, "version": VERSION, "program": __version__, "options": structs.asdict(options)}
-        )
-        + b"\n"
-    )
+    about = {"format": _FORMAT, "version": VERSION, "program": __version__, "options": structs.asdict(options)}
+    return sealed(orjson.dumps(about)) + b"\n"
 
 
 def line(time: float, request: bytes, answer: bytes) -> bytes:
     """Return the line of a call. A request is JSON, with line breaks between values only."""
     one_line = request.strip().replace(b"\n", b" ").replace(b"\r", b" ")
-    return b'{"time":%.3f,"request":%b,"answer":%b}\n' % (time, one_line, answer)
+    return sealed(b'{"time":%.3f,"request":%b,"answer":%b}' % (time, one_line, answer)) + b"\n"
 
 
 def read(path: Path) -> Iterator[RecordedCall | RecordingError]:
@@ -91,14 +90,15 @@ def read(path: Path) -> Iterator[RecordedCall | RecordingError]:
         yield RecordingError(_CUT)
         return
     lines = _lines(path)
-    options = _options(next(lines, b""))
+    first = next(lines, b"")
+    options, is_every_line_sealed = _options(first), isinstance(first, bytes) and is_sealed(first) is True
     unreadable = 0
     for number, text in enumerate(lines, 2):
         if isinstance(text, RecordingError):
             yield text
             continue
         try:
-            call = orjson.loads(text)
+            call = orjson.loads(text) if _is_whole(text, is_every_line_sealed) else {}
             yield RecordedCall(call["request"], call["answer"]["response"], options)
         except (orjson.JSONDecodeError, KeyError, TypeError):
             unreadable += 1
@@ -106,6 +106,11 @@ def read(path: Path) -> Iterator[RecordedCall | RecordingError]:
             if unreadable == _MOST_UNREADABLE:
                 yield RecordingError(f"{unreadable} lines up to line {number} are not calls; the rest is not read")
                 return
+
+
+def _is_whole(line: bytes, is_every_line_sealed: bool) -> bool:
+    seal = is_sealed(line)
+    return seal is True or (seal is None and not is_every_line_sealed)
 
 
 def _options(head: bytes | RecordingError) -> Options:
@@ -121,6 +126,8 @@ def _options(head: bytes | RecordingError) -> Options:
         raise RecordingError(
             f"it has version {version} of the format, and this program reads {VERSION}; use a newer one"
         )
+    if isinstance(head, bytes) and is_sealed(head) is False:
+        raise RecordingError(_DAMAGED)
     try:
         return Options.of(header["options"])
     except (KeyError, TypeError, ValueError):
@@ -139,7 +146,7 @@ def _lines(path: Path) -> Iterator[bytes | RecordingError]:
     except EOFError:
         yield RecordingError(_CUT)
     except (gzip.BadGzipFile, zlib.error):
-        yield RecordingError("it is damaged")
+        yield RecordingError(_DAMAGED)
 
 
 _Response: TypeAlias = Mapping[str, Any]
