@@ -1,6 +1,7 @@
 """Processes for any number of threads, and for an event loop."""
 
 import asyncio
+import gc
 import itertools
 import os
 import signal
@@ -17,7 +18,7 @@ import pytest
 
 from karta_interpreter.base.errors import SandboxError, StopCause
 from karta_interpreter.base.sandbox import Pool, Process, Program
-from karta_interpreter.base.sandbox.awaiting import AsyncPool
+from karta_interpreter.base.sandbox.awaiting import AsyncPool, Exchange
 from karta_interpreter.base.sandbox.pool import MOST_STOPPED
 from tests.support.settling import processes_of
 from tests.support.waiting import turns
@@ -311,6 +312,36 @@ async def test_async_exchange_that_fails_raises_and_ends_its_process(real: Pool)
     [pid] = pids
     await until(lambda: not Path(f"/proc/{pid}").exists())
     assert await say(pool, "a", b"word") == b"word"
+
+
+async def test_socket_that_a_thread_closes_ends_its_process_without_another_error(
+    real: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool, loop, errors = AsyncPool(real), asyncio.get_running_loop(), list[object]()
+    loop.set_exception_handler(lambda _, context: errors.append(context))
+    assert await say(pool, "a", b"word") == b"word"
+    await until(lambda: not pool._settling)  # noqa: SLF001 - nothing else tells of it
+    [pid] = processes_of(real)
+
+    async def receive(*_: object) -> bytes:
+        raise ValueError("Invalid file descriptor: -1")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "sock_recv", receive)
+        with pytest.raises(SandboxError):
+            await say(pool, "a", b"word")
+        process = echo()
+        slot = real.places.request("a", lambda: None)
+        pool._settling.add(task := asyncio.create_task(pool._settle(process, Exchange(process, _in_thread), slot)))  # noqa: SLF001
+        await task
+    await until(lambda: not Path(f"/proc/{pid}").exists() and not Path(f"/proc/{process.pid}").exists())
+    assert await say(pool, "a", b"word") == b"word"
+    gc.collect()
+    assert not errors
+
+
+async def _in_thread(act: Callable[..., SandboxError], *arguments: object) -> SandboxError:
+    return await asyncio.to_thread(act, *arguments)
 
 
 async def test_cancelled_exchange_ends_its_process_and_frees_its_place(real: Pool) -> None:

@@ -73,10 +73,28 @@ async def test_headers_that_trickle_in_on_a_used_connection_have_a_deadline_too(
     await assert_closed(client)
 
 
-async def test_missing_body_has_a_deadline(client: Client, clock: Clock) -> None:
-    await client.send(post(question())[:-100])
+@pytest.mark.parametrize("head", [b"", b"X-Other: 1\r\n"], ids=["as Karmada writes it", "of another client"])
+@pytest.mark.parametrize("age", [0.0, EXCHANGE - MOMENT], ids=["on a new connection", "on an older one"])
+async def test_body_that_never_ends_has_one_deadline(client: Client, clock: Clock, head: bytes, age: float) -> None:
+    await turns(100)
+    await clock.advance(age)
+    request = post(question()).replace(b"Accept:", head + b"Accept:", 1)
+    await client.send(request[:-100])
+    await turns(100)
+    for byte in request[-100:-90]:
+        await clock.advance((EXCHANGE - MOMENT) / 10)
+        await client.send(bytes([byte]))
+    await clock.advance(2 * MOMENT)
+    await assert_closed(client)
+
+
+async def test_silent_client_is_disconnected_after_a_call(client: Client, clock: Clock) -> None:
     for _ in range(2):
-        await clock.advance(EXCHANGE + MOMENT)
+        assert (await client.ask(post(question()))).response["successful"]
+        await clock.advance(GO_KEEPS)
+    assert (await client.ask(post(question()))).response["successful"]
+    await clock.advance(IDLE - GO_KEEPS)
+    await clock.advance(GO_KEEPS + MOMENT)
     await assert_closed(client)
 
 

@@ -150,7 +150,7 @@ class Exchange:
                 except BlockingIOError:
                     sent = 0
                 if unsent := buffer[sent:]:
-                    async with asyncio.timeout(self._process.left):
+                    async with self._deadline():
                         await self._loop.sock_sendall(self._process.socket, unsent)
         except OSError as error:  # `TimeoutError` is one
             # In a thread: it waits until the process has ended.
@@ -161,11 +161,21 @@ class Exchange:
         process = self._process
         try:
             while (message := process.message()) is None:
-                async with asyncio.timeout(process.left):
-                    process.take(await self._loop.sock_recv(process.socket, READ))
+                async with self._deadline():
+                    chunk = await self._loop.sock_recv(process.socket, READ)
+                process.take(chunk)
         except OSError as error:
             raise await self._in_thread(process.stopped, error) from error
         return message
+
+    @asynccontextmanager
+    async def _deadline(self) -> AsyncIterator[None]:
+        """Wait for the socket until the process is stopped."""
+        try:
+            async with asyncio.timeout(self._process.left):
+                yield
+        except ValueError as error:  # a thread that has stopped the process has closed it meanwhile
+            raise ConnectionResetError from error
 
     async def settled(self) -> bool:
         """Wait until the process is ready for another request. Return whether it gets ready."""

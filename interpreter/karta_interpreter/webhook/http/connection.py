@@ -113,12 +113,12 @@ class TimedConnection(RequestHandler):
 class Connection(TimedConnection):
     """A connection with deadlines for all that its client does, except idling between requests.
 
-    Next to the deadline for its headers, another one is for its body and for taking the answer. It is checked at
-    intervals, so it may last twice as long. The next answer on an old connection has ``Connection: close``, because a
+    Next to the deadline for its headers, another one is for its body and for taking the answer. It runs from the head
+    of a request that is not answered at once. The next answer on an old connection has ``Connection: close``, because a
     load balancer does not move the calls of an open one.
     """
 
-    __slots__ = ("_application", "_bodies", "_settings", "is_old")
+    __slots__ = ("_application", "_bodies", "_exchanged", "_settings", "is_old")
 
     def __init__(self, server: Server, application: Answers, settings: Settings, bodies: Bodies) -> None:
         super().__init__(
@@ -134,6 +134,7 @@ class Connection(TimedConnection):
         self._application = application
         self._settings = settings
         self._bodies = bodies
+        self._exchanged = 0  # the last request that has a deadline
         self.is_old = False
 
     @property
@@ -157,20 +158,32 @@ class Connection(TimedConnection):
         super().connection_made(transport)
         if age := self._settings.connection_age:
             self._set("age", age * random.uniform(*_SPREAD), setattr, self, "is_old", True)  # noqa: S311 - no secret
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes. If a request has begun with them, expect its end."""
+        super().data_received(data)
+        self._expect_end()
+
+    def pause_writing(self) -> None:
+        """Expect the client to take its answer."""
+        super().pause_writing()
         self._expect_end()
 
     def abandon(self) -> None:
         """Let go of the parser, which refers to this connection, because the handshake has failed."""
         self._parser = None
 
-    def _expect_end(self, before: int | None = None) -> None:
-        # The same count as at the last check is the same request. An idle connection has no deadline to miss.
-        count = self._request_count if self.is_busy else None
-        if count is not None and count == before:
-            self.disconnect()
-        else:
+    def _expect_end(self) -> None:
+        """Give the present request its deadline, unless it has one."""
+        if self._exchanged != self._request_count:
+            self._exchanged = self._request_count
             limit = self._settings.exchange_timeout + self._settings.call_limit
-            self._set("exchange", limit, self._expect_end, count)
+            self._set("exchange", limit, self._check_end, self._exchanged)
+
+    def _check_end(self, count: int) -> None:
+        # An idle connection has no deadline to miss, nor has the next request this one.
+        if self.is_busy and self._request_count == count:
+            self.disconnect()
 
     def handle_error(
         self,

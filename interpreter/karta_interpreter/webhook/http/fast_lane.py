@@ -104,6 +104,7 @@ class FastLane(Connection):
             self._held += data
             # For the deadline of headers in `Connection`: the head has come, and the deadline of the body counts.
             self._request_count += 1
+            self._expect_end()
         else:
             # A second request in one piece with the first: Go does not pipeline, so aiohttp takes this client. aiohttp
             # also takes a request without room for it, and rejects it.
