@@ -4,8 +4,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
+from io import BufferedRandom
 from pathlib import Path
-from typing import BinaryIO, Final, Self
+from typing import Final, Self
 
 _SEAL: Final = b',"digest":"'
 _DIGITS: Final = 32
@@ -35,7 +36,7 @@ class NewFiles:
                 new.unlink(missing_ok=True)
 
     @contextmanager
-    def open(self, path: Path) -> Iterator[BinaryIO]:
+    def open(self, path: Path) -> Iterator[BufferedRandom]:
         """Open the new file for a path, to write and to read."""
         new = path.with_name(f".{path.name}.tmp")  # no name of a definition, so no server reads it
         # Left by a process that was killed, or put there by another one: a link would lead the content elsewhere.

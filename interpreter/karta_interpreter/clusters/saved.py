@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import file_digest
+from io import BufferedRandom, BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -117,7 +118,7 @@ def _write_workloads(
                 left_out.append(f"{GVK.of(evidence.object)} {name} is not saved: {reason}")
 
 
-def _digest(file: BinaryIO) -> str:
+def _digest(file: BufferedRandom | BufferedReader) -> str:
     return file_digest(file, "sha256").hexdigest()
 
 
