@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from karta_interpreter.base.errors import ClusterError
 from karta_interpreter.definitions.sources.api_server import ApiServer
@@ -21,10 +22,11 @@ from tests.definitions.sources.scripted_api import (
     stream,
     write_kubeconfig,
 )
+from tests.support.waiting import HANG
 
 Karta = Callable[..., str]
 
-_PACE = Pace(first=0, report=0.01)
+_PACE = Pace(first=0, report=0.01, absent=0)
 
 
 class _World:
@@ -151,6 +153,22 @@ async def test_forbidden_status_is_given_up_with_one_line(world: _World, caplog:
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert '"verbs": ' in caplog.text
     assert world.reasons("broken") == []
+
+
+async def test_status_that_is_forbidden_for_a_moment_is_written_soon(
+    world: _World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.reporter = StatusWriter(world.server, replace(_PACE, absent=HANG))
+    world.put("good")
+    world.api.on("patch", f"{KARTAS}/good/status", status(403, "Forbidden"))
+    with caplog.at_level(logging.WARNING):
+        await world.report()
+        assert world.reasons("good") == []
+        await asyncio.sleep(2 * _PACE.report)
+        await world.report()
+
+    assert world.reasons("good")[-1] == "Ready"
+    assert not caplog.records
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from karta_interpreter.definitions.sources.informer import Pace
 from karta_interpreter.webhook.registration import registrar
 from karta_interpreter.webhook.registration.configuration import Endpoint
 from tests.support.waiting import Clock, until
-from tests.webhook.registration.control_plane import CONFIGURATIONS, CRDS
+from tests.webhook.registration.control_plane import CONFIGURATIONS, CRDS, CUSTOMIZATIONS
 from tests.webhook.registration.rig import DOLL, NAME, Rig, crd
 
 pytestmark = pytest.mark.usefixtures("hurried")
@@ -23,11 +23,14 @@ def impatient(hurried: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: 
     monkeypatch.setattr(registrar, "_PACE", Pace(first=0.1, longest=0.2, absent=0.0))
 
 
-async def test_what_is_refused_for_a_moment_is_waited_for(rig: Rig, clock: Clock) -> None:
-    """An API server that is starting forbids everything. Without a look at CRDs all kinds would be registered."""
-    rig.plane.refused["GET", CRDS] = 403
+@pytest.mark.parametrize("code", [403, 404, 429, 500, 503])
+@pytest.mark.parametrize("collection", [CRDS, CONFIGURATIONS, CUSTOMIZATIONS])
+async def test_what_is_refused_for_a_moment_is_waited_for(rig: Rig, clock: Clock, collection: str, code: int) -> None:
+    """An API server that is starting refuses everything. Without a look at CRDs all kinds would be registered."""
+    rig.plane.refused["GET", collection] = code
+    others = {CRDS, CONFIGURATIONS, CUSTOMIZATIONS} - {collection}
     async with rig.registrar():
-        await until(lambda: CONFIGURATIONS in rig.plane.lists)
+        await until(lambda: others <= {*rig.plane.lists})
         await clock.passes(SOON)
         assert not rig.plane.applied
         rig.plane.refused.clear()

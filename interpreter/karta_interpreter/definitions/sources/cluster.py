@@ -30,6 +30,7 @@ from karta_interpreter.definitions.sources.budget import Budget, weight_of
 from karta_interpreter.definitions.sources.cluster_karta import ClusterKarta
 from karta_interpreter.definitions.sources.informer import Informer, Pace
 from karta_interpreter.definitions.sources.reference_cache import ReferenceCache
+from karta_interpreter.definitions.sources.refusal import Refusal
 from karta_interpreter.definitions.sources.snapshot import Quarantined, ServedDefinition, SourceDefinitions
 
 ORIGIN = "cluster"
@@ -198,9 +199,9 @@ _Identity = tuple[str, JSON]
 class StatusWriter:
     """Reports the state of each Karta in its conditions, once for each verdict.
 
-    If another writer replaces a report, the replacement stays: two writers that disagree would write without end. A
-    forbidden write is tried again after a while, with one line in the log. A failed report is tried
-    again after a pause that grows with each failure in a row. Meanwhile the other Kartas get their reports.
+    If another writer replaces a report, the replacement stays: two writers that disagree would write without end. If
+    writing stays forbidden, it is tried again after a while, with one line in the log. A failed report is tried again
+    after a pause that grows with each failure in a row. Meanwhile the other Kartas get their reports.
     """
 
     def __init__(self, api: ApiServer, pace: Pace) -> None:
@@ -208,6 +209,7 @@ class StatusWriter:
         self._pace = pace
         self._reported: dict[_Identity, tuple[JSON, ...]] = {}
         self._forbidden_until = 0.0
+        self._refusal = Refusal()
         self._failed: dict[_Identity, tuple[int, float]] = {}
         """The failures in a row of a Karta, and the time before which it is not tried again."""
 
@@ -271,14 +273,22 @@ class StatusWriter:
             await self._api.patch_status(kartas_path(name_of(karta.obj)), {"status": {"conditions": after}})
         except ClusterError as error:
             if error.status == HTTPStatus.FORBIDDEN:
-                self._forbidden_until = time.monotonic() + self._pace.forbidden
-                _logger.warning("a report on a Karta cannot be written: %s", error)
+                self._note_forbidden(error)
                 return
             # Other client errors are final: the object is deleted, or has another version.
             if not 400 <= error.status < 500 or error.status in _TRY_AGAIN:  # noqa: PLR2004 - client errors of HTTP
                 raise
             _logger.debug("a report on a Karta is not written: %s", error)
+        self._refusal = Refusal()
         self._reported[_identity(karta)] = report
+
+    def _note_forbidden(self, error: ClusterError) -> None:
+        now = time.monotonic()
+        self._refusal = self._refusal.after(error.status, now)
+        lasts = self._refusal.lasts(self._pace.absent)
+        self._forbidden_until = now + (self._pace.forbidden if lasts else self._pace.report)
+        if lasts:
+            _logger.warning("a report on a Karta cannot be written: %s", error)
 
     async def _served_kinds(self, api_version: str) -> frozenset[str] | None:
         """Return the kinds of an apiVersion that the server has, built in or by a CRD. None if they are unknown."""
