@@ -26,6 +26,8 @@ from tests.support.rows import rows
         pytest.param("08", 8, id="no octal, so a float that is whole"),
         pytest.param("0x1F", 31, id="hexadecimal"),
         pytest.param("-0b11", -3, id="binary"),
+        pytest.param("0b-11", -3, id="binary with the sign inside"),
+        *[pytest.param(text, text, id=f"no number as {text}") for text in ("-0b-1", "+0b+1", "0B-1", "0x-1", "0o-1")],
         pytest.param("18446744073709551615", 2**64 - 1, id="the largest integer"),
         pytest.param("18446744073709551616", 2.0**64, id="a larger one is a float"),
         pytest.param("-9223372036854775809", -(2.0**63), id="a smaller one is a float"),

@@ -1,6 +1,7 @@
 """YAML that is written reads as the value that was written."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 import yaml
@@ -77,6 +78,39 @@ def test_keys_keep_their_order_and_shared_parts_are_written_out(write: Callable[
 
 def test_lists_of_an_author_are_indented() -> None:
     assert to_authored_yaml({"a": [1]}) == "a:\n  - 1\n"
+
+
+_NUMBERS = ("1.5e3", "6.02e23", ".5e3", "+.5", "-.5E-3", "1_5e3", "+_1", "0X1F", "0O17", "0B11", "-0B1", "0b-1", "0_0")
+_LETTERS = "0127+-._eExXoObBaF"
+
+
+def _is_number_of_go(text: str) -> bool:
+    """Return whether Go reads a number of any base. Python has the same grammar of numbers.
+
+    Only a digit, a sign or a point begins a number.
+    """
+    digits = "" if text.startswith("_") else text.replace("_", "")
+    for read in (float, lambda number: int(number, 0)):
+        with suppress(ValueError):
+            read(digits)
+            return True
+    return False
+
+
+@pytest.mark.parametrize("write", [to_yaml, to_authored_yaml, to_ordered_yaml])
+@settings(max_examples=EXAMPLES * 25, deadline=None)
+@given(st.sampled_from(_NUMBERS) | st.text(_LETTERS, min_size=1, max_size=6))
+def test_text_like_a_number_is_quoted(write: Callable[[JSON], str], text: str) -> None:
+    """The reader of an API server takes more numbers than PyYAML, and refuses a number for a text."""
+    if _is_number_of_go(text) or text == "0b-1":
+        assert write({"a": text}) == f'a: "{text}"\n'
+    (document,) = read_documents(write({"a": text, text: 1}), "written")
+    assert document.value == {"a": text, text: 1}
+
+
+@rows("text", ["1.2.3", "100m", "10.0.0.1", "0x", "0xG", "0o8", "v1", "1e3a", "2xlarge"])
+def test_text_that_no_reader_takes_for_a_number_is_plain(text: str) -> None:
+    assert to_yaml(text) == f"{text}\n"
 
 
 _TEXT = st.lists(

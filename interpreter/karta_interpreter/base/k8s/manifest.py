@@ -294,7 +294,8 @@ SWITCHES = frozenset(word for word in _WORDS if word.lower() in ("y", "yes", "on
 """Words that are booleans in YAML 1.1, and text in YAML 1.2."""
 _NOT_JSON = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]*)")
-_RADIX = re.compile(r"([-+]?)0(?:[xX]([0-9a-fA-F]+)|[bB]([01]+)|[oO]?([0-7]+))")
+# The Go library takes a sign behind `0b`, too.
+_RADIX = re.compile(r"([-+]?)0(?:[xX]([0-9a-fA-F]+)|[bB]([01]+)|(?<![-+]0)b([-+][01]+)|[oO]?([0-7]+))")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _INT64_MIN, _UINT64_MAX, _INT64_MAX = -(2**63), 2**64 - 1, 2**63 - 1
 
@@ -335,7 +336,8 @@ def _integer(digits: str) -> int | None:
     match = _RADIX.fullmatch(digits)
     if match is None:
         return None
-    sign, hexadecimal, binary, octal = match.groups()
+    sign, hexadecimal, binary, signed_binary, octal = match.groups()
+    binary = binary or signed_binary
     magnitude = int(hexadecimal or binary or octal, 16 if hexadecimal else 2 if binary else 8)
     return -magnitude if sign == "-" else magnitude
 

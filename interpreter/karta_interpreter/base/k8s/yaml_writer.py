@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import yaml
 
+from karta_interpreter.base.k8s.manifest import resolve
 from karta_interpreter.base.k8s.values import JSON
 
 WIDTH: Final = 118
@@ -12,8 +13,6 @@ WIDTH: Final = 118
 _ANY_WIDTH: Final = 2**31
 _TEXT: Final = "tag:yaml.org,2002:str"
 _PLAIN: Final = frozenset({_TEXT, "tag:yaml.org,2002:yaml", "tag:yaml.org,2002:value"})
-# Booleans and numbers of the Go library that PyYAML would write without quotes.
-_AMBIGUOUS: Final = re.compile(r"[yYnN]|[-+]?[0-9]+([eE][-+]?[0-9]+)?|[-+]?0o[0-7]+")
 # Line breaks of YAML 1.1 that PyYAML would write as they are, and what GitHub takes for commands in a log.
 _BREAKS: Final = re.compile(r"[\x85\u2028\u2029]|##\[|(?:^|\s)::")
 _COMMAND: Final = re.compile("^( *)::", re.MULTILINE)
@@ -89,7 +88,8 @@ def _dumped(value: JSON, dumper: Any, *, sort_keys: bool = False, **options: Any
 
 def _represent_text(dumper: Any, text: str) -> yaml.ScalarNode:  # noqa: ANN401 - two classes without a common base
     tag, style = dumper.resolve(yaml.ScalarNode, text, (True, False)), None
-    if _AMBIGUOUS.fullmatch(text) or tag not in _PLAIN or _BREAKS.search(text):
+    # PyYAML decides first, and then the Go library, which reads more booleans and numbers.
+    if tag not in _PLAIN or resolve(text) is not text or _BREAKS.search(text):
         style = '"'
     elif "\n" in text:
         style = "|"
