@@ -115,6 +115,46 @@ def test_read_that_cannot_be_made_is_said(run: Run, files: Path, line: str, path
     assert f"warning: the script of Retain in deployment-stamp reads {path} of the member, not asked\n" in stderr
 
 
+_PODS = f"o.{_POD}"
+_BARE = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "web"},
+    "spec": {"template": {"spec": {"containers": [{"name": "main", "image": "nginx:1"}]}}},
+}
+
+
+@rows(
+    "script",
+    [
+        pytest.param(_script(
+            f"for _, c in ipairs({_PODS}.containers) do for _, e in ipairs(c.env or {{}}) do",
+            "if string.find(e.name, '^RELOAD') then d.spec.paused = true end", "end end"), id="variables"),
+        pytest.param(_script(
+            f"for _, c in pairs({_PODS}.containers) do for _, e in pairs(c.env or {{}}) do",
+            f"d.{_POD}.containers[1].env = {{e}}", "end end"), id="whole variables"),
+        pytest.param(_script(
+            f"for i = 1, #({_PODS}.tolerations or {{}}) do",
+            f"local t = {_PODS}.tolerations[i]", "d.spec.paused = t.key == 'dedicated'", "end"), id="by a number"),
+        pytest.param(_script(
+            f"for _, v in ipairs({_PODS}.volumes or {{}}) do",
+            "for _, i in ipairs((v.configMap or {}).items or {}) do d.spec.paused = i.key end", "end"), id="nested"),
+        pytest.param(_script(
+            f"for k, v in pairs({_PODS}.nodeSelector or {{}}) do d.spec.paused = string.lower(v) end"), id="a map"),
+        pytest.param(_script("for k, v in pairs(o.metadata.labels or {}) do d.spec.x = v:lower() end"), id="labels"),
+        pytest.param(_script(
+            f"d.spec.paused = ({_PODS}.terminationGracePeriodSeconds or 30) > 10"), id="a number with a default"),
+    ],
+)  # fmt: skip
+def test_script_meets_members_in_the_form_that_it_reads(run: Run, files: Path, script: str) -> None:
+    (files / "script.yaml").write_text(script)
+    (files / "web.yaml").write_text(json.dumps(_BARE))
+
+    result = run("diff", "--from", "script.yaml", "--to", "catalogue", "web.yaml", "-o", "json")
+
+    assert "failed in line" not in result.stdout
+
+
 def test_line_that_a_script_prints_is_shown_for_its_question_alone(run: Run, files: Path) -> None:
     replicas = "function GetReplicas(o)\n  return 2, {requests = {cpu = 1}}\nend"
     customization = yaml.safe_load(_script("d.spec.x = 1"))

@@ -7,12 +7,31 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import GVK, JSON, MOST_REPLICAS, NewObject, Object, edit, full_name, get, set_value
+from karta_interpreter.base.k8s import (
+    GVK,
+    JSON,
+    MOST_REPLICAS,
+    NOTHING,
+    NewObject,
+    Object,
+    edit,
+    full_name,
+    get,
+    set_value,
+)
 from karta_interpreter.base.k8s.manifest import read_objects
 from karta_interpreter.definitions.karta import KARTA, RESOURCE_INTERFACE, Definition, Retained
 from karta_interpreter.definitions.karta.schema import other_file
 from karta_interpreter.engine.comparison.interpreter import Interpreter, ask
-from karta_interpreter.engine.comparison.script_members import ADDED, MEMBER, other_value, read_members
+from karta_interpreter.engine.comparison.script_members import (
+    ADDED,
+    MEMBER,
+    Reads,
+    other_value,
+    read_members,
+    reads_of,
+    value_as_read,
+)
 from karta_interpreter.engine.operations import (
     RETAIN_REPLICAS,
     Call,
@@ -32,17 +51,18 @@ def retentions(obj: Object, definitions: Iterable[Definition]) -> Iterator[tuple
     The member differs at each place where a definition may keep a value, and at what a script reads.
     """
     definitions = tuple(definitions)
+    reads = reads_of(definitions)
     template = {field: value for field, value in obj.items() if field != "status"}
     member: Object = {**obj, "spec": other_value(obj.get("spec"))}
     for labels in ("labels", "annotations"):
         member = set_value(member, ("metadata", labels, ADDED), MEMBER)
-    retained = partial(Call, Operation.RETAIN, observed=_filled(member, definitions))
+    retained = partial(Call, Operation.RETAIN, observed=_filled(member, definitions, reads))
     yield "beside other values", retained(template)
     yield "with little in the template", retained({**template, "spec": _bare(template.get("spec"))})
     queues = {name for definition in definitions if definition.suspend for name in definition.annotations.queue_labels}
     for name, value in ((RETAIN_REPLICAS, "true"), *((name, "queue") for name in sorted(queues))):
         yield f"with the label {name}", retained(set_value(template, ("metadata", "labels", name), value))
-    for title, desired, observed in read_members(obj, definitions):
+    for title, desired, observed in read_members(obj, reads):
         yield title, Call(Operation.RETAIN, desired, observed=observed)
 
 
@@ -61,14 +81,15 @@ def _may_be_unset(value: JSON) -> bool:
     return isinstance(value, int | float)
 
 
-def _filled(member: Object, definitions: Iterable[Definition]) -> Object:
+def _filled(member: Object, definitions: Iterable[Definition], reads: Reads) -> Object:
     """Return a member with a value wherever a definition keeps one, as far as there is an object for it."""
     for query, value in _kept(definitions):
         for path in unless_broken(query.known_paths, member) or ():
             if not path or get(member, path) is not None:
                 continue
             if isinstance(path[-1], str) and isinstance(get(member, path[:-1]), dict):
-                member = set_value(member, path, value)
+                shaped = value_as_read(path, reads)
+                member = set_value(member, path, value if shaped is NOTHING else shaped)
     return member
 
 

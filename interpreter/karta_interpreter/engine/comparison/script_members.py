@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
-from karta_interpreter.base.k8s import JSON, NOTHING, Object, get
+from karta_interpreter.base.k8s import JSON, NOTHING, Object, Path, get
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations import Operation
 from karta_interpreter.languages.lua.script_reads import Steps, member_reads
@@ -13,7 +13,10 @@ ADDED: Final = f"{MEMBER}.example.com/added"
 # Ends of fields that match elements of lists. Other values in them would make another object.
 _IDENTITIES: Final = ("name", "type", "kind", "version", "id", "image")
 _NAMES: Final = ("name", "namespace", "type", "kind", "apiVersion")
+# Maps of texts. What a script takes the entries of is a list elsewhere, if the object does not show it.
+_MAPS: Final = ("labels", "annotations", "matchLabels", "nodeSelector", "limits", "requests", "data", "stringData")
 _Change: TypeAlias = Callable[[Any], Any]
+Reads: TypeAlias = dict[Steps, list[JSON]]
 
 
 def unasked(definitions: Iterable[Definition]) -> Iterator[str]:
@@ -24,12 +27,32 @@ def unasked(definitions: Iterable[Definition]) -> Iterator[str]:
                 yield f"the script of Retain in {script.name} reads {path} of the member, not asked"
 
 
-def read_members(obj: Object, definitions: Iterable[Definition]) -> Iterator[tuple[str, Object, Object]]:
-    """Yield templates and members, each with a title: what a script reads has another value, or is absent on a side."""
-    reads: dict[Steps, list[JSON]] = {}
+def reads_of(definitions: Iterable[Definition]) -> Reads:
+    """Return what scripts of Retain read of a member, each with the values that they compare it with."""
+    reads: Reads = {}
     for definition in definitions:
         for script in definition.scripts.of(Operation.RETAIN):
             reads.update(member_reads(script)[0])
+    return reads
+
+
+def value_as_read(path: Path, reads: Reads) -> Any:  # noqa: ANN401 - JSON or NOTHING
+    """Return a value for a path in the form in which scripts read it: a list if they take its entries.
+
+    Return NOTHING for a path that no script reads.
+
+    >>> value_as_read(("env",), {("env", None, "name"): [], ("env", None, "value"): ["on"]})
+    [{'name': 'member', 'value': 'on'}, {'name': 'member', 'value': 'on'}]
+    """
+    value: Any = NOTHING
+    for steps, values in reads.items():
+        if all(step in (None, key) for step, key in zip(steps, path, strict=False)):
+            value = _changed(value, steps[len(path) :], _other(steps, values))
+    return value
+
+
+def read_members(obj: Object, reads: Reads) -> Iterator[tuple[str, Object, Object]]:
+    """Yield templates and members, each with a title: what a script reads has another value, or is absent on a side."""
     if not reads:
         return
     template, member = {field: value for field, value in obj.items() if field != "status"}, obj
@@ -81,7 +104,7 @@ def _other(steps: Steps, values: list[JSON]) -> _Change:
 
     def other(value: Any) -> Any:  # noqa: ANN401 - JSON or NOTHING
         if value is NOTHING and not values:
-            return {ADDED: MEMBER} if steps[-1] in ("labels", "annotations") else MEMBER
+            return {ADDED: MEMBER} if steps[-1] in _MAPS else MEMBER
         if value is not NOTHING and _is_name(steps):
             return value
         if values and not isinstance(value, bool):
@@ -102,8 +125,12 @@ def _changed(value: Any, steps: Steps, change: _Change) -> Any:  # noqa: ANN401 
     step, below = steps[0], steps[1:]
     if isinstance(step, str) and (value is NOTHING or isinstance(value, dict)):
         fields = {} if value is NOTHING else dict(value)
-        fields[step] = _changed(fields.get(step, NOTHING), below, change)
+        absent = {} if step in _MAPS and below else NOTHING
+        fields[step] = _changed(fields.get(step, absent), below, change)
         return {key: nested for key, nested in fields.items() if nested is not NOTHING}
+    if step is None and value == {}:
+        entry = _changed(NOTHING, below, change)
+        return NOTHING if entry is NOTHING else {ADDED: entry}
     if step is None and isinstance(value, dict):
         return {key: _changed(nested, below, change) for key, nested in value.items()}
     entries = [] if value is NOTHING else value

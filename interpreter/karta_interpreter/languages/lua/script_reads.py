@@ -75,10 +75,12 @@ def _steps(way: str, keys: dict[str, str | None]) -> Iterator[str | int | None]:
 
 
 def _compared(mention: re.Match[str]) -> list[JSON]:
-    """Return what a field is compared with, and what is not that."""
+    """Return what a field is compared with, and what is not that. A default shows its type."""
     operator, literal = mention[3], mention[4]
     if _SWITCH.match(mention.string, mention.end(2)):
         return [True, False]
+    if operator == "or" and literal.isdigit():
+        return [int(literal) + 1]
     if not literal or operator in ("=", "or"):
         return []
     if not literal.isdigit():
