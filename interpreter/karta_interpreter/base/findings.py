@@ -98,6 +98,15 @@ error = partial(Finding, Severity.ERROR)
 warning = partial(Finding, Severity.WARNING)
 
 
+def errors_first(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings with the errors first, each in its order, for lists that are cut off.
+
+    >>> [finding.rule for finding in errors_first([warning("a", (), ""), error("b", (), ""), error("c", (), "")])]
+    ['b', 'c', 'a']
+    """
+    return sorted(findings, key=lambda finding: finding.severity)
+
+
 def in_one_line(finding: Finding) -> str:
     """Return ``file:line:column: severity [rule] path: message (hint: …)``, without control characters.
 

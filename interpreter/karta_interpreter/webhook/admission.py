@@ -13,7 +13,7 @@ import orjson
 from msgspec import Struct
 
 from karta_interpreter.base.errors import RequestError
-from karta_interpreter.base.findings import DefinitionError, Finding, Severity, count, error, format_path
+from karta_interpreter.base.findings import DefinitionError, Finding, Severity, count, error, errors_first, format_path
 from karta_interpreter.base.k8s import GVK, JSON, NewObject, Object, Path, edit
 from karta_interpreter.definitions.karta import PREFIX, ROOT_KIND, is_kind_of_definitions, kinds_of, name_of
 from karta_interpreter.definitions.karta.loading import load_definition
@@ -111,7 +111,7 @@ def refusal(kind: str, name: str, findings: Iterable[Finding]) -> str:
 def warnings_of(findings: Sequence[Finding]) -> tuple[str, ...]:
     """Return the findings as warnings, each on one line and no longer than Kubernetes recommends."""
     shown = []
-    for finding in findings[:_MAX_WARNINGS]:
+    for finding in errors_first(findings)[:_MAX_WARNINGS]:
         path, message = finding.path, _one_line(finding.message)
         # Shortened until it fits: first without its hint, then without the outer part of its path, then in words.
         lines = [_placed(path, f"{message} ({_one_line(finding.hint)})")] if finding.hint else []

@@ -198,6 +198,36 @@ def test_customization_without_name_is_called_after_its_file() -> None:
     assert (loaded.name, [script.name for script in loaded.scripts]) == ("", ["mine.yaml"])
 
 
+_ELSEWHERE = """\
+  healthInterpretation:
+    luaScript: |
+      function InterpretHealth(obj) return true end
+"""
+_TARGET_ONLY = _HEAD.removesuffix("  customizations:\n")
+
+
+@rows(
+    ("text", "owner"),
+    [
+        pytest.param(_HEAD.replace("ions:\n", "ions: {}\n") + _ELSEWHERE, "customizations", id="next to an empty part"),
+        pytest.param(_HEAD + _ELSEWHERE, "customizations", id="next to nothing"),
+        pytest.param(_TARGET_ONLY + _ELSEWHERE, "customizations", id="in the place of the part"),
+        pytest.param(_TARGET_ONLY + "customizations:\n" + _ELSEWHERE, "spec", id="in a part next to the spec"),
+        pytest.param("target: {}\n" + _HEAD + _HEALTH, "spec", id="a target next to the spec"),
+        pytest.param(
+            _HEAD + _HEALTH + "      retention: {luaScript: ''}\n", "customizations", id="a script a level too deep"
+        ),
+        pytest.param(
+            _HEAD + "    luaScript: x\n", "an operation, such as healthInterpretation", id="a script of no operation"
+        ),
+    ],
+)
+def test_field_in_the_wrong_part_is_the_only_finding(text: str, owner: str) -> None:
+    (finding,) = _load(text).findings
+
+    assert (finding.rule, finding.hint) == ("unknown-field", f"it is a field of {owner}")
+
+
 def test_several_documents_and_lists_are_read() -> None:
     objects = [(_HEAD + _HEALTH).replace("mine", name) for name in ("first", "second", "third")]
     listed = "".join(f"- {text.replace(chr(10), chr(10) + '  ').rstrip()}\n" for text in objects[1:])

@@ -9,12 +9,16 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from karta_interpreter.base.errors import ServeError
+from karta_interpreter.base.findings import Severity
 from karta_interpreter.definitions.sources.budget import Budget
 from karta_interpreter.definitions.sources.store import Store
+from karta_interpreter.webhook import log
+from karta_interpreter.webhook.process import server
 from karta_interpreter.webhook.process.health import Readiness
 from karta_interpreter.webhook.process.server import Server
 from karta_interpreter.webhook.settings import Settings
@@ -72,6 +76,21 @@ async def test_objects_that_cannot_be_looked_up_are_doubts(tmp_path: Path) -> No
         await until(running.store.reference_gaps)
         (doubt,) = Readiness(running.store).doubts()
         assert doubt.startswith("hall.toys.example.com village cannot be looked up: not all objects of the namespace")
+
+
+def test_errors_are_named_before_warnings(tmp_path: Path) -> None:
+    text = KARTA.replace("kind: Karta", "kind: Karta\nmade: by hand")
+    (tmp_path / "orchestra.yaml").write_text(text.replace("  structureDefinition", "  structure"))
+    store = Store([tmp_path], catalogue=False)
+    store.load()
+
+    (broken,) = store.snapshot.quarantined
+    assert broken.findings[0].severity is Severity.WARNING
+    (doubt,) = Readiness(store).doubts()
+    with mock.patch.object(log.log, "warning") as logged:
+        server._log_quarantined([broken])  # noqa: SLF001 - the log of a start
+    assert ": error " in doubt
+    assert ": error " in logged.call_args.kwargs["reasons"][0]
 
 
 class Bell:

@@ -17,6 +17,7 @@ from karta_interpreter.definitions.karta.annotation_schema import faults
 from karta_interpreter.definitions.karta.annotations import WHOLE, AnnotationQuery, FieldPlace, annotation_path
 from karta_interpreter.definitions.karta.expressions import check_expression
 from karta_interpreter.definitions.karta.model import KartaResource
+from karta_interpreter.definitions.karta.status_rules import MEANINGS
 from karta_interpreter.languages.jq import MOST_OUTPUTS
 from karta_interpreter.languages.jq.syntax import Node
 
@@ -82,7 +83,8 @@ class AnnotationText(Struct, frozen=True):
         hint = hints(allowed)
         for name in names:
             if name not in allowed:
-                self.error(f'there is no {noun} "{name}"', hint(name), (name,))
+                meaning = MEANINGS.get(name.lower(), name) if noun == "status" else name
+                self.error(f'there is no {noun} "{name}"', hint(meaning), (name,))
         return tuple(dict.fromkeys(name for name in names if name in allowed))
 
     def entries(self) -> Iterator[tuple[Any, Any]]:

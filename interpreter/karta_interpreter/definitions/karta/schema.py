@@ -20,6 +20,7 @@ from karta_interpreter.definitions.karta.identity import (
 )
 from karta_interpreter.definitions.karta.model import KartaResource, Spec
 from karta_interpreter.definitions.karta.schema_types import LABEL, LONGEST_LABEL, LONGEST_NAME, NAME, Schema
+from karta_interpreter.definitions.karta.status_rules import MEANINGS
 
 _OBJECT_FIELDS = ("apiVersion", "kind", "metadata", "spec", "status")
 _METADATA_FIELDS = (
@@ -37,6 +38,10 @@ OTHER_FILES: Final = {
     "CustomResourceDefinition": (
         "this is a CustomResourceDefinition, not a Karta",
         "it is given {crd}, and `create karta --crd FILE` drafts a Karta from it",
+    ),
+    "ResourceInterpreterWebhookConfiguration": (
+        "this is a ResourceInterpreterWebhookConfiguration of Karmada, not a Karta",
+        "`export webhook-configuration` prints one for definitions, and `doctor` checks those of a control plane",
     ),
     "operation": ("this is a case of a suite", "{suite}"),
     "clusterName": ("this is the status of a member", "interpret takes it with --status-file"),
@@ -103,7 +108,7 @@ def _other_object(value: Object) -> tuple[str, str]:
             return f"{message}: {_IN_CEL}", _READ
         return message, "write apiVersion: run.ai/v1alpha1 and kind: Karta"
     if near := closest(str(kind), (KARTA[1], RESOURCE_INTERFACE[1], "ResourceInterpreterCustomization")):
-        return f"there is no kind {kind}", f"did you mean {near}?"
+        return f"{kind} is not a kind of definition or customization", f"did you mean {near}?"
     return (
         f"this is an object, not a Karta: {named}",
         f"give its Karta instead, and this {PLACES['object']}",
@@ -220,7 +225,8 @@ def _unknown_field(path: Path, known: Iterable[str]) -> Finding:
     """Return the finding for an unknown field: an error if it hides a value of another field, else it is ignored."""
     field, known = str(path[-1]), list(known)
     message = f"there is no field {field}"
-    if meant := closest(field, known):
+    status = MEANINGS.get(field.lower())
+    if meant := status if status in known else closest(field, known):
         return error("unknown-field", path, message, f"did you mean {meant}?")
     if owners := _owners().get(field):
         return error("unknown-field", path, message, f"it is a field of {' and '.join(owners)}")

@@ -33,8 +33,25 @@ class Status(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> NoReturn:
-        raise ValueError(f"there is no status {value!r}; {did_you_mean(str(value), cls)}")
+        meaning = MEANINGS.get(str(value).lower(), str(value)).title()
+        raise ValueError(f"there is no status {value!r}; {did_you_mean(meaning, cls)}")
 
+
+_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "initializing": (
+        *("pending", "creating", "created", "initializing", "starting", "submitted", "provisioning", "queued"),
+        *("waiting", "scheduling", "deploying", "notready", "new"),
+    ),
+    "running": ("running", "ready", "active", "healthy", "available", "successful", "deployed"),
+    "completed": ("completed", "complete", "succeeded", "success", "finished", "done"),
+    "failed": ("failed", "failure", "error", "failing"),
+    "degraded": ("degraded", "unhealthy"),
+    "suspended": ("suspended", "paused", "stopped"),
+    "suspending": ("suspending", "pausing", "stopping"),
+    "resuming": ("resuming",),
+}
+MEANINGS: Final = {word: status for status, words in _WORDS.items() for word in words}
+"""The usual meaning of phases by their names in lower case: fields of `statusMappings`."""
 
 MATCHING_ORDER = (
     Status.RESUMING,

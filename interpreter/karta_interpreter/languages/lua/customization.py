@@ -117,8 +117,10 @@ def _load(value: JSON, position: SourcePosition, ignores: Sequence[Ignore]) -> L
         position,
         agrees=counts_agree(value) is True,
     )
-    about_scripts = () if customizations is None and "customizations" in value else reading.findings
     shape = [*_shape_findings(value), *about_target]
+    # A field that does not exist may have the scripts that are missing where they belong.
+    hides_scripts = any(finding.rule == "unknown-field" for finding in shape)
+    about_scripts = [finding for finding in reading.findings if not (hides_scripts and finding.rule == "no-scripts")]
     if {"InterpretComponent", "ReviseReplica"} <= reading.scripts.operations:
         shape.append(
             warning(

@@ -21,6 +21,12 @@ from karta_interpreter.languages.lua.script import Script, Scripts
 
 _OPERATIONS = {SLOTS[operation].field: operation.value for operation in Operation}
 _SCRIPT = "luaScript"
+# The parts of a customization that have a field which may stand elsewhere by mistake.
+_OWNERS: Final = {
+    **dict.fromkeys(("target", "customizations"), "spec"),
+    **dict.fromkeys(_OPERATIONS, "customizations"),
+    _SCRIPT: f"an operation, such as {SLOTS[Operation.INTERPRET_HEALTH].field}",
+}
 _TEXT = re.compile(r"\S.*")
 
 SIZE_LIMIT = 256 * 1024
@@ -70,7 +76,9 @@ def unknown_fields(names: Iterable[str], known: Collection[str], path: Path) -> 
     hint = hints(known)
     for name in names:
         if name not in known:
-            yield error("unknown-field", (*path, name), f"there is no field {name}", hint(name))
+            owner = _OWNERS.get(name)
+            advice = f"it is a field of {owner}" if owner else hint(name)
+            yield error("unknown-field", (*path, name), f"there is no field {name}", advice)
 
 
 class ScriptReading(Struct, frozen=True):

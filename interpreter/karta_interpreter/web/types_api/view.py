@@ -80,6 +80,7 @@ class Row:
         findings = list[tuple[int, Finding]]()
         for index, record in enumerate(self.kartas):
             findings += [(index, finding) for finding in record.findings]
+        findings.sort(key=lambda located: located[1].severity)  # errors first
         output = {
             "id": self.id,
             "name": self.name,

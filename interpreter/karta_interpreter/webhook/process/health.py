@@ -10,7 +10,7 @@ from http import HTTPStatus
 from math import inf
 from typing import Final
 
-from karta_interpreter.base.findings import escaped, in_one_line
+from karta_interpreter.base.findings import errors_first, escaped, in_one_line
 from karta_interpreter.base.rate_limit import Clock
 from karta_interpreter.definitions.sources import Store
 from karta_interpreter.webhook.wire import encode_status
@@ -67,7 +67,7 @@ class Readiness:
         snapshot = self._store.snapshot
         # Another source hides a definition by intent.
         conflicts = (finding for finding in snapshot.findings if not finding.rule.startswith("shadowed-"))
-        broken = (finding for entry in snapshot.quarantined for finding in entry.findings[:1])
+        broken = (finding for entry in snapshot.quarantined for finding in errors_first(entry.findings)[:1])
         gaps = [escaped(gap) for gap in self._store.reference_gaps()[:10]]
         return gaps + [in_one_line(finding) for finding in [*conflicts, *broken][:20]]
 

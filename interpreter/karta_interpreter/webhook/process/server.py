@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from msgspec import Struct
 
-from karta_interpreter.base.findings import in_one_line
+from karta_interpreter.base.findings import errors_first, in_one_line
 from karta_interpreter.base.k8s import GVK
 from karta_interpreter.base.sandbox.container import container_memory
 from karta_interpreter.definitions.sources import Budget, Quarantined, Selection, Snapshot, Store, keep_running
@@ -279,7 +279,7 @@ def _log_quarantined(quarantined: Sequence[Quarantined]) -> None:
         logged[broken.source] += 1
         if logged[broken.source] <= _MOST_LOGGED:
             message = "definition quarantined" if broken.name else "definitions cannot be read"
-            reasons = [in_one_line(finding) for finding in broken.findings[:_MOST_LOGGED]]
+            reasons = [in_one_line(finding) for finding in errors_first(broken.findings)[:_MOST_LOGGED]]
             keeps = broken.serving_last_good
             log.warning(message, source=broken.source, name=broken.name, reasons=reasons, serving_last_good=keeps)
     for source, count in logged.items():

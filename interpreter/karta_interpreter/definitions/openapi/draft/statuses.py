@@ -1,9 +1,10 @@
 """Drafts a status definition from the schema of a status."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 from karta_interpreter.base.k8s import Object, grouped
+from karta_interpreter.definitions.karta.status_rules import MEANINGS
 from karta_interpreter.definitions.openapi.schema import (
     CustomKind,
     SchemaPath,
@@ -18,21 +19,6 @@ from karta_interpreter.definitions.openapi.schema import (
 # Fields of a status that hold a phase, the most telling first.
 _PHASES: Final = ("phase", "state", "status", "jobStatus", "jobDeploymentStatus")
 
-# The usual meaning of phases, by their names in lower case.
-_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "initializing": (
-        *("pending", "creating", "created", "initializing", "starting", "submitted", "provisioning", "queued"),
-        *("waiting", "scheduling", "deploying", "notready", "new"),
-    ),
-    "running": ("running", "ready", "active", "healthy", "available", "successful", "deployed"),
-    "completed": ("completed", "complete", "succeeded", "success", "finished", "done"),
-    "failed": ("failed", "failure", "error", "failing"),
-    "degraded": ("degraded", "unhealthy"),
-    "suspended": ("suspended", "paused", "stopped"),
-    "suspending": ("suspending", "pausing", "stopping"),
-    "resuming": ("resuming",),
-}
-_MEANINGS: Final = {word: status for status, words in _WORDS.items() for word in words}
 _STATUS: Final = SchemaPath(("status",))
 
 Statuses: TypeAlias = tuple[Object, str]
@@ -82,10 +68,10 @@ def _mappings(noun: str, listed: Sequence[str]) -> Statuses:
         first = "Running" if noun == "phase" else "Ready"
         note = f"CHECK: the schema does not say which {noun}s there are. Write those that the controller sets."
         return {"running": [_matcher(noun, first)]}, note
-    meanings = ((_MEANINGS.get(text.lower()), _matcher(noun, text)) for text in listed)
+    meanings = ((MEANINGS.get(text.lower()), _matcher(noun, text)) for text in listed)
     mappings = grouped((status, matcher) for status, matcher in meanings if status)
     note = f"CHECK: which {noun} means what is guessed by its name."
-    unknown = [text for text in listed if text.lower() not in _MEANINGS]
+    unknown = [text for text in listed if text.lower() not in MEANINGS]
     if unknown:
         note += f" Without a meaning here: {', '.join(unknown)}."
     return mappings, note
