@@ -6,6 +6,7 @@ import pytest
 import yaml
 from click.testing import Result
 
+from tests.definitions.openapi.draft.test_draft import INTEGER, POD_SPEC, STRING, TEMPLATE, fields
 from tests.support.rows import rows
 
 Run = Callable[..., Result]
@@ -29,6 +30,24 @@ def test_draft_is_yaml_with_comments(run: Run) -> None:
     assert result.exit_code == 0, result.output
     assert result.stdout == DRAFT
     assert result.stderr == "example.io/v1, Kind=Bakery: 5 places to CHECK\n"
+
+
+def test_warning_that_a_check_repeats_is_not_printed(run: Run, files: Path) -> None:
+    """`validate` warns of a draft. Its CHECKs name the same points, so `create` prints each of them once."""
+    crd = yaml.safe_load(BAKERY)
+    part = fields(replicas=INTEGER, template=TEMPLATE)
+    spec = fields(head=part, ovens=part, override=fields(template=TEMPLATE), sideCars=POD_SPEC)
+    status = fields(phase=STRING)
+    crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = fields(spec=spec, status=status)
+    (files / "crd.yaml").write_text(yaml.safe_dump(crd))
+
+    result = run("create", "karta", "--crd", "crd.yaml")
+
+    assert result.stderr == "example.io/v1, Kind=Bakery: 6 places to CHECK\n"
+    (files / "draft.yaml").write_text(result.stdout)
+    validated = run("validate", "--crd", "crd.yaml", "draft.yaml").stdout
+    rules = ("type-selector-missing", "never-healthy", "crd-unread")
+    assert [rule in validated for rule in rules] == [True, True, True], validated
 
 
 def test_draft_can_be_validated(run: Run, files: Path) -> None:

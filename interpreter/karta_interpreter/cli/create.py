@@ -67,7 +67,7 @@ def karta_command(crd: tuple[str, ...], kind: str | None, version: str | None, c
     """Draft a Karta from a CRD's OpenAPI schema.
 
     A schema shows pods, counts, conditions and a switch to suspend, but not their meaning: comments in the draft name
-    what to CHECK. stderr has the findings of `validate`. Of more than ten components --component names those to draft.
+    what to CHECK. stderr has other findings of `validate`. Of more than ten components --component names some to draft.
     """
     if not crd:
         raise UsageProblem("error: give the CRD of the kind with --crd")
@@ -97,7 +97,7 @@ def _print(drafted: Draft, custom: CustomKind, title: str, crd: Object) -> None:
     say(text, nl=False)
     findings = [*chain.from_iterable(loaded.findings for loaded in load_documents(text, "draft"))]
     findings += contradictions(text, "draft", [crd])
-    say(findings_text(findings), err=True, nl=False)
+    say(findings_text(finding for finding in findings if not drafted.repeats(finding)), err=True, nl=False)
     say(escaped(f"{custom.gvk}: {count(drafted.checks, 'place')} to CHECK"), err=True)
 
 

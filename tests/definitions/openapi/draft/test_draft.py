@@ -291,9 +291,15 @@ def test_scale_subresource_counts_if_nothing_else_does() -> None:
             {"phaseDefinition": {"path": ".status.appState.state"},
             "statusMappings": {"failed": [{"byPhase": "FAILED"}]}}, id="a phase inside an object"),
         pytest.param("Bakery", None, fields(conditions=CONDITIONS),
-            {"conditionsDefinition": {"path": ".status.conditions"},
-            "statusMappings": {"running": [{"byConditions": [{"type": "Ready", "status": "True"}]}]}},
+            {"conditionsDefinition": {"path": ".status.conditions"}, "statusMappings": {}},
             id="conditions that nobody lists"),
+        pytest.param("Bakery", None, fields(phase=STRING), {"phaseDefinition": {"path": ".status.phase"},
+            "statusMappings": {}}, id="phases that nobody lists"),
+        pytest.param("Bakery", None, fields(currentState=STRING, health=STRING),
+            {"phaseDefinition": {"path": ".status.currentState"}, "statusMappings": {}}, id="a phase by another name"),
+        pytest.param("Bakery", None, fields(clusterHealth={**STRING, "enum": ["RUNNING"]}, message=STRING),
+            {"phaseDefinition": {"path": ".status.clusterHealth"},
+            "statusMappings": {"running": [{"byPhase": "RUNNING"}]}}, id="a phase by the end of its name"),
         pytest.param(
             "Bakery",
             None,
@@ -437,6 +443,10 @@ def test_containers_beside_a_container_are_asked_about() -> None:
         pytest.param(fields(enableProxy=BOOLEAN, proxy=fields(**PIECES)), ".spec.enableProxy", id="beside the part"),
         pytest.param(fields(proxyEnabled=BOOLEAN, proxy=fields(template=TEMPLATE)), ".spec.proxyEnabled", id="behind"),
         pytest.param(fields(proxy=fields(enabled=BOOLEAN, **PIECES)), ".spec.proxy.enabled", id="in the part"),
+        pytest.param(
+            fields(proxy=fields(enable=BOOLEAN, replicas=INTEGER, **PIECES)), ".spec.proxy.enable", id="beside a count"
+        ),
+        pytest.param(fields(enable=BOOLEAN, proxy=fields(template=TEMPLATE)), ".spec.enable", id="around the part"),
         pytest.param(fields(enableProxy=STRING, proxy=fields(**PIECES)), None, id="no flag"),
         pytest.param(fields(enableLogs=BOOLEAN, proxy=fields(**PIECES)), None, id="a flag of something else"),
     ],
@@ -444,6 +454,71 @@ def test_containers_beside_a_container_are_asked_about() -> None:
 def test_flag_that_turns_pods_on_is_named(spec: Any, switch: str | None) -> None:
     text = notes(crd(spec))
     assert (f"no such pods where {switch} is not true?" in text) if switch else ("no such pods" not in text)
+
+
+def test_flags_that_turn_pods_off_are_named() -> None:
+    text = notes(crd(fields(disabled=BOOLEAN, proxyDisabled=BOOLEAN, proxy=fields(enabled=BOOLEAN, template=TEMPLATE))))
+    for flag in ("disabled", "proxyDisabled"):
+        assert f"no such pods where .spec.{flag} is true?" in text
+    assert "no such pods where .spec.proxy.enabled is not true?" in text
+
+
+_SETS = items(component=STRING, replicas=INTEGER, **PIECES)
+_HOLDER = fields(containers=CONTAINERS, resources=RESOURCES, volumes=STRING)
+
+
+@rows(
+    ("spec", "names", "asked"),
+    [
+        pytest.param(fields(sets=_SETS, initHelper=fields(**PIECES), job=fields(**PIECES, labels=fields())),
+            ["set"], ".spec.initHelper, .spec.job", id="pieces without a count"),
+        pytest.param(fields(sets=_SETS, sideCars=_HOLDER), ["set"], ".spec.sideCars", id="an object with containers"),
+        pytest.param(fields(sets=_SETS, sidecar=POD_SPEC), ["set"], ".spec.sidecar", id="a sidecar by its name"),
+        pytest.param(fields(sets=_SETS, head=POD_SPEC), ["head", "set"], None, id="a pod spec has pods"),
+        pytest.param(fields(web=fields(template=TEMPLATE), metrics=fields(**PIECES)), ["bakery"], ".spec.metrics",
+            id="pieces beside a template"),
+        pytest.param(fields(web=fields(**PIECES), sidecar=fields(**PIECES)), ["bakery"], ".spec.sidecar",
+            id="a sidecar where nothing has a count"),
+        pytest.param(fields(web=fields(**PIECES), db=fields(**PIECES)), ["web", "db"], None, id="pieces alone"),
+        pytest.param(fields(predictor=fields(**POD_SPEC["properties"], model=fields(**PIECES))), ["bakery"], None,
+            id="a container within whole pods"),
+        pytest.param(fields(sidecar=_HOLDER), ["bakery"], None, id="nothing else"),
+    ],
+)  # fmt: skip
+def test_containers_without_a_count_are_no_component(spec: Any, names: list[str], asked: str | None) -> None:
+    structure = drafted(crd(spec))
+
+    assert [part["name"] for part in structure.get("childComponents", [structure["rootComponent"]])] == names
+    question = "have no count. Are they containers of other pods, or pods of their own?"
+    assert (f"{question} {asked}" in notes(crd(spec))) if asked else (question not in notes(crd(spec)))
+
+
+@rows(
+    ("field", "is_pods"),
+    [
+        *[(name, False) for name in ("override", "applySetOverride", "podTemplateOverrides", "patch", "set_patches")],
+        *[(name, True) for name in ("dispatcher", "patchwork", "overridden", "set")],
+    ],
+)
+def test_template_that_changes_another_is_no_component(field: str, is_pods: bool) -> None:
+    spec = fields(replicas=INTEGER, template=TEMPLATE, **{field: fields(replicas=INTEGER, template=TEMPLATE)})
+    assert ("childComponents" in drafted(crd(spec))) is is_pods
+
+
+def test_fields_beside_the_spec_are_asked_about() -> None:
+    open_template = {"description": "A pod.", "x-kubernetes-preserve-unknown-fields": True}
+    tls = fields(secretRef=fields(name=STRING))
+    schema = fields(inference=fields(template=open_template, tls=tls), resource=fields(count=INTEGER, size=STRING))
+    made = draft(CustomKind("bakeries.example.io", GVK("example.io", "v1", "Bakery"), schema))
+
+    root = made.karta["spec"]["structureDefinition"]["rootComponent"]
+    assert root["specDefinition"] == {"podTemplateSpecPath": ".inference.template"}
+    texts = [note for _, note in made.notes]
+    assert "CHECK: only its name says that this is a pod's definition." in texts
+    assert "CHECK: do these count pods? .resource.count" in texts
+    (dependency,) = load_definition(made.karta).annotations.dependencies
+    assert isinstance(dependency, ExtraDependency)
+    assert dependency.objects.text == ".inference.tls.secretRef.name"
 
 
 def test_required_count_is_not_asked_about() -> None:
@@ -509,13 +584,19 @@ def test_suspend_and_resume() -> None:
             "how many pods has an object without .spec.replicas?", id="a count without a default"),
         pytest.param(fields(size=INTEGER, template=TEMPLATE), None, "only its name says that this counts pods",
             id="a count"),
-        pytest.param(None, fields(phase=STRING, conditions=CONDITIONS), ".status.phase is a phase without a list",
+        pytest.param(None, fields(phase=STRING, conditions=CONDITIONS), ".status.phase may be a phase without a list",
             id="both"),
         pytest.param(fields(replicas=INTEGER, a=fields(hosts=INTEGER, template=TEMPLATE)), None, "multiplied?",
             id="a product"),
         pytest.param(fields(a=TEMPLATE, b=TEMPLATE), None, "componentTypeSelector", id="several components"),
         pytest.param(None, fields(phase={**STRING, "enum": ["Odd"]}), "Without a meaning here: Odd.", id="phases"),
         pytest.param(None, fields(phase=STRING), "does not say which phases", id="phases that nobody lists"),
+        pytest.param(None, fields(phase=STRING, health=STRING), "may be phases, too: .status.health", id="two phases"),
+        pytest.param(None, fields(phase=STRING), "every workload is unhealthy", id="nothing is healthy"),
+        pytest.param(fields(replicas=INTEGER, template=TEMPLATE, agent=fields(**PIECES)), None,
+            "of their own? .spec.agent", id="a container by its pieces"),
+        pytest.param(fields(replicas=INTEGER, template=TEMPLATE, setOverride=fields(spec=fields(template=TEMPLATE))),
+            None, "made elsewhere, maybe their count, too: .spec.setOverride", id="an override"),
     ],
 )  # fmt: skip
 def test_notes_say_what_a_schema_cannot(spec: Any, status: Any, words: str) -> None:

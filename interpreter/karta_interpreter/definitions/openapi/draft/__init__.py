@@ -13,17 +13,19 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from karta_interpreter.base.findings import count
+from karta_interpreter.base.findings import Finding, count
 from karta_interpreter.base.k8s import NewObject, Object, Path
 from karta_interpreter.base.k8s.yaml_writer import to_authored_yaml
 from karta_interpreter.definitions.karta import PREFIX, ROOT, STRUCTURE, annotation_path, karta_type
 from karta_interpreter.definitions.openapi.draft.pod_fields import (
     Form,
+    FoundPods,
     PodsField,
     claims_of,
     counts,
     find_pods,
-    switch_of,
+    switches_of,
+    workload_fields,
 )
 from karta_interpreter.definitions.openapi.draft.references import Reference, references
 from karta_interpreter.definitions.openapi.draft.statuses import statuses
@@ -34,26 +36,39 @@ Notes: TypeAlias = list[tuple[Path, str]]
 Components: TypeAlias = Mapping[str, PodsField]
 """The pods of a kind by the names of their components."""
 
+# The rules of `validate` that a note asks about at the same place.
+_ASKED: Final = ("never-healthy", "no-pods", "type-selector-missing")
 _CHILDREN: Final = (*STRUCTURE, "childComponents")
 # The training operators of Kubeflow use `runPolicy.suspend`.
 _SUSPEND: Final = (("suspend",), ("suspended",), ("runPolicy", "suspend"))
 
 
 class Draft(Struct, frozen=True):
-    """A Karta, and notes about places in it. A person has to decide the notes that begin with CHECK."""
+    """A Karta, and notes about places in it. A person has to decide the notes that begin with CHECK.
+
+    ``asked`` are the places of a schema that such a note is about, and that no expression reads.
+    """
 
     karta: Object
     notes: tuple[tuple[Path, str], ...]
+    asked: tuple[str, ...] = ()
 
     @property
     def checks(self) -> int:
         """The number of notes that ask for a decision."""
         return sum(note.startswith("CHECK") for _, note in self.notes)
 
+    def repeats(self, finding: Finding) -> bool:
+        """Return whether a note already asks about the subject of a finding."""
+        if finding.rule == "crd-unread":
+            return any(place in finding.message for place in self.asked)
+        checked = {path for path, note in self.notes if note.startswith("CHECK")}
+        return finding.rule in _ASKED and not checked.isdisjoint((finding.path, finding.path[:-1]))
+
 
 def components_of(kind: CustomKind) -> Components:
     """Return the places with pods, each with a name for its component."""
-    pods = find_pods(kind.schema)
+    pods = find_pods(kind.schema).pods
     return dict(zip(_names(pods, kind.name), pods, strict=True))
 
 
@@ -79,19 +94,40 @@ def draft(kind: CustomKind, components: Components | None = None) -> Draft:
         notes.append((ROOT, "CHECK: no pods were found. Say by a specDefinition where they are."))
         if kind.scale_path:
             structure["rootComponent"] = {**root, "scaleDefinition": {"replicasPath": kind.scale_path}}
+    found = find_pods(kind.schema)
+    notes += _questions(found, structure, on_root=on_root)
     metadata: NewObject = {"name": f"{(kind.gvk.group or 'core').replace('.', '-')}-{kind.name}-{kind.gvk.version}"}
     annotations: NewObject = {}
     for name, text, note in _annotations(kind, pods):
         annotations[f"{PREFIX}{name}"] = text
         notes.append((annotation_path(name), note))
-    if named := [each for each in _references(kind.schema, pods) if not each.has_shape]:
-        listed = ", ".join(f"{each.field.jq} ({each.kind})" for each in named[:_MOST_OBJECTS])
-        more = f", and {count(len(named) - _MOST_OBJECTS, 'more field')}" if len(named) > _MOST_OBJECTS else ""
-        notes.append((("metadata",), f"CHECK: do these texts name objects that a workload needs? {listed}{more}"))
+    if named := [f"{each.field.jq} ({each.kind})" for each in _references(kind.schema, pods) if not each.has_shape]:
+        note = f"CHECK: do these texts name objects that a workload needs? {_listed(named)}"
+        notes.append((("metadata",), note))
     if annotations:
         metadata["annotations"] = annotations
     karta = {**karta_type(), "metadata": metadata, "spec": {"structureDefinition": structure}}
-    return Draft(karta, tuple(notes))
+    return Draft(karta, tuple(notes), tuple(path.jq for path in (*found.uncounted, *found.changes)))
+
+
+def _questions(found: FoundPods, structure: Object, *, on_root: bool) -> Iterator[tuple[Path, str]]:
+    """Yield notes about parts that may belong to the pods of a draft, or count them."""
+    components = structure.get("childComponents") or [structure["rootComponent"]]
+    at = (*ROOT, "specDefinition") if on_root else _CHILDREN if "childComponents" in structure else ROOT
+    if found.uncounted:
+        listed = _listed([path.jq for path in found.uncounted])
+        yield at, f"CHECK: these have no count. Are they containers of other pods, or pods of their own? {listed}"
+    if found.changes:
+        listed = _listed([path.jq for path in found.changes])
+        yield at, f"CHECK: these change pods that are made elsewhere, maybe their count, too: {listed}"
+    if found.counts and not any("scaleDefinition" in component for component in components):
+        yield at, f"CHECK: do these count pods? {_listed([path.jq for path in found.counts])}"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """Return texts for a note, and the number of those that are too many for a person to decide on."""
+    more = f", and {count(len(texts) - _MOST_OBJECTS, 'more field')}" if len(texts) > _MOST_OBJECTS else ""
+    return f"{', '.join(texts[:_MOST_OBJECTS])}{more}"
 
 
 def _annotations(kind: CustomKind, pods: Sequence[PodsField]) -> Iterator[tuple[str, str, str]]:
@@ -162,8 +198,9 @@ def _component(kind: CustomKind, pods: PodsField, at: Path) -> tuple[NewObject, 
     if pods.containers:
         listed = ", ".join(path.jq for path in pods.containers)
         notes.append(((*at, "specDefinition"), f"CHECK: are these containers of the same pods? {listed}"))
-    if switch := switch_of(pods):
-        notes.append(((*at, "specDefinition"), f"CHECK: are there no such pods where {switch.jq} is not true?"))
+    for switch in switches_of(pods):
+        off = "" if "disable" in switch.names[-1].lower() else "not "
+        notes.append(((*at, "specDefinition"), f"CHECK: are there no such pods where {switch.jq} is {off}true?"))
     if scale:
         parts["scaleDefinition"] = scale
     notes += [((*at, "scaleDefinition"), f"CHECK: {doubt}") for doubt in doubts]
@@ -199,7 +236,8 @@ def _names(pods: Sequence[PodsField], root: str) -> list[str]:
 def _ways(pods: PodsField) -> list[str]:
     """Return the fields that lead to pods: `headGroupSpec` as head, and `replicatedJobs` as replicated-job."""
     words: list[str] = []
-    for field in pods.place.names[1:]:
+    names = pods.place.names
+    for field in names[names[0] == "spec" :]:
         word = "-".join(_WORDS.findall(_SUFFIXES.sub("", field))).lower().removesuffix("s")
         if word:
             words.append(word)
@@ -218,8 +256,9 @@ def _references(schema: Object, pods: Sequence[PodsField]) -> list[Reference]:
     """
     places = {field.place.steps for field in pods}
     outside, inside = list[Reference](), list[Reference]()
-    for reference in references(SchemaPath(("spec",)), below(schema, "spec")):
-        steps = reference.field.steps
-        is_inside = any(steps[:length] in places for length in range(len(steps)))
-        (inside if is_inside else outside).append(reference)
+    for name, part in workload_fields(schema):
+        for reference in references(SchemaPath((name,)), part):
+            steps = reference.field.steps
+            is_inside = any(steps[:length] in places for length in range(len(steps)))
+            (inside if is_inside else outside).append(reference)
     return outside + inside

@@ -1,7 +1,7 @@
 """Finds the pods of a kind, the parts of its schema with the shape of a pod's definition, and their counts."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from karta_interpreter.base.k8s import COUNTS, JSON, Object
 from karta_interpreter.definitions.openapi.schema import (
+    OPEN,
     POD_FIELDS,
     Entries,
     SchemaPath,
@@ -27,6 +28,15 @@ from karta_interpreter.definitions.openapi.schema import (
 # The most lists within lists that are searched.
 _DEEPEST: Final = 4
 
+# The fields of an object that are no parts of a workload.
+_NOT_WORKLOAD: Final = ("apiVersion", "kind", "metadata", "status")
+# Words in names of fields that change the pods of another part.
+_CHANGES: Final = {"override", "overrides", "overlay", "overlays", "patch", "patches"}
+# Names of containers that stand beside those of the pods.
+_SIDECAR: Final = re.compile(r"(?i).*side_?cars?|init_?(containers?|helpers?)?")
+# Fields of a pod spec that an object with containers for other pods has, too.
+_OF_HOLDERS: Final = {"containers", "initContainers", "ephemeralContainers", "imagePullSecrets", "resources", "volumes"}
+_WORDS: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 # Names of pod definitions if the schema leaves out their fields.
 _OPAQUE: Final = ("template", "podTemplate", "podTemplateSpec", "podSpec")
 
@@ -104,6 +114,15 @@ class PodsField(Struct, frozen=True):
     containers: tuple[SchemaPath, ...] = ()
     """The parts that have pieces of a pod and no count of their own: containers beside the one of the pieces."""
 
+    may_be_containers: bool = False
+    """Whether nothing but a count shows that there are pods: the fields are those of containers, or hold some."""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the pods have a count of their own."""
+        nearest = self.around[-1:]
+        return any(_counts(part) or any(number.name in _BOUNDS for number in part.numbers) for part in nearest)
+
     @property
     def owner(self) -> SchemaPath:
         """The part whose numbers count these pods: the one with the template, or the pieces themselves."""
@@ -111,27 +130,62 @@ class PodsField(Struct, frozen=True):
 
 
 class _Found(Struct):
-    """The pods of a schema by their shape, by a name alone, and by pieces."""
+    """The pods of a schema by their shape, by a name alone, and by pieces, and the parts that change others' pods."""
 
     shaped: list[PodsField] = field(default_factory=list)
     named: list[PodsField] = field(default_factory=list)
     pieced: list[PodsField] = field(default_factory=list)
+    changes: list[SchemaPath] = field(default_factory=list)
+    numbers: list[NumberField] = field(default_factory=list)
 
 
-def find_pods(schema: Object) -> list[PodsField]:
+class FoundPods(NamedTuple):
+    """The places with pods, and the parts that a person has to decide on."""
+
+    pods: list[PodsField]
+    uncounted: list[SchemaPath]
+    """Parts without a count beside pods: they may be containers of these, or have pods of their own."""
+    changes: list[SchemaPath]
+    """Parts that change pods of other parts."""
+    counts: list[SchemaPath]
+    """All fields that have the name of a count."""
+
+
+def workload_fields(schema: Object) -> Iterator[tuple[str, Object]]:
+    """Yield the fields of an object that describe its workload. Some kinds have them beside a spec, or without one."""
+    return ((name, part) for name, part in fields(schema) if name not in _NOT_WORKLOAD)
+
+
+def find_pods(schema: Object) -> FoundPods:
     """Return the places with the shape of pods, or else those with only their name, and the pieces that are counted.
 
     Without any such place all pieces of pods count.
     """
     found = _Found()
-    for name, spec in fields(schema):
-        if name == "spec":
-            _walk(SchemaPath((name,)), spec, (), found)
+    for name, part in workload_fields(schema):
+        _walk(SchemaPath((name,)), part, (), found)
     whole, pieced = found.shaped or found.named, _without_containers(found.pieced)
-    if whole:
-        owners = {pods.owner for pods in whole}
-        pieced = [pods for pods in pieced if pods.place not in owners and _counts(pods.around[-1])]
-    return _with_own_counts([*whole, *pieced])
+    owners, places = {pods.owner for pods in whole}, {pods.place for pods in whole}
+    own = [pods for pods in pieced if pods.place not in owners and (pods.is_counted or not _around_of(pods, places))]
+    every = [*whole, *own]
+    certain = [pods for pods in every if pods.is_counted or not pods.may_be_containers]
+    likely = [pods for pods in every if not _is_sidecar(pods.place)]
+    pods = certain or [pods for pods in likely if pods.form is Form.SPEC] or likely or every
+    shown = {part.place for part in pods}
+    uncounted = [part.place for part in every if part.place not in shown]
+    counted = [number.place for number in found.numbers if number.name in _FACTORS or _COUNT.fullmatch(number.name)]
+    return FoundPods(_with_own_counts(pods), uncounted, found.changes, counted)
+
+
+def _is_sidecar(path: SchemaPath) -> bool:
+    return _SIDECAR.fullmatch(path.names[-1]) is not None
+
+
+def _around_of(pods: PodsField, places: Container[SchemaPath]) -> SchemaPath | None:
+    """Return the nearest of some places that pods are within."""
+    steps = pods.place.steps
+    outer = (SchemaPath(steps[:length]) for length in range(len(steps) - 1, 0, -1))
+    return next((place for place in outer if place in places), None)
 
 
 def _with_own_counts(found: Sequence[PodsField]) -> list[PodsField]:
@@ -150,18 +204,15 @@ def _with_own_counts(found: Sequence[PodsField]) -> list[PodsField]:
 
 def _without_containers(pieced: Sequence[PodsField]) -> list[PodsField]:
     """Return the pieces that are pods. Those within others are containers of these, unless they have a count."""
-    pods = list[PodsField]()
+    pods: dict[SchemaPath, PodsField] = {}
     for part in pieced:  # outer parts come first
-        outer = next((each for each in reversed(pods) if _is_within(part.place, each.place)), None)
-        if outer is None or any(map(_counts, part.around[len(outer.around) :])):
-            pods.append(part)
+        place = _around_of(part, pods)
+        outer = pods[place] if place else part
+        if place is None or any(map(_counts, part.around[len(outer.around) :])):
+            pods[part.place] = part
         else:
-            pods[pods.index(outer)] = replace(outer, containers=(*outer.containers, part.place))
-    return pods
-
-
-def _is_within(path: SchemaPath, outer: SchemaPath) -> bool:
-    return path.steps[: len(outer.steps)] == outer.steps
+            pods[place] = replace(outer, containers=(*outer.containers, part.place))
+    return list(pods.values())
 
 
 def _counts(part: Around) -> bool:
@@ -172,19 +223,27 @@ def _walk(path: SchemaPath, schema: Object, around: tuple[Around, ...], found: _
     """Add the pods in a part. Lists of containers belong to the pods around them."""
     if is_container(entries(schema, "items") or {}):
         return
+    if _CHANGES & {word.lower() for word in _WORDS.findall(str(path.steps[-1]))}:
+        if _has_pods(path, schema):
+            found.changes.append(path)
+        return
     if is_pod_template(schema):
         found.shaped.append(PodsField(path, Form.TEMPLATE, around))
         return
     # A bare pod spec may have counts next to its containers, as in KServe.
     inner, above = schema, (*around, _around(path, schema))
+    found.numbers += above[-1].numbers
     if is_pod_spec(schema):
-        found.shaped.append(PodsField(path, Form.SPEC, above))
+        is_holder = not (dict(fields(schema)).keys() & POD_FIELDS) - _OF_HOLDERS or _is_sidecar(path)
+        pods = PodsField(path, Form.SPEC, above, may_be_containers=is_holder)
+        (found.pieced if is_holder else found.shaped).append(pods)
         inner = {"properties": {name: part for name, part in fields(schema) if name not in POD_FIELDS}}
     elif _is_opaque(path, schema):
         form = Form.SPEC if path.steps[-1] == "podSpec" else Form.TEMPLATE
         found.named.append(PodsField(path, form, around, is_guess=True))
     elif pieces := _pieces(path, schema):
-        found.pieced.append(PodsField(path, Form.FRAGMENTS, above, pieces, is_guess=True))
+        pods = PodsField(path, Form.FRAGMENTS, above, pieces, is_guess=True, may_be_containers=True)
+        found.pieced.append(pods)
     is_deepest = sum(isinstance(step, Entries) for step in path.steps) == _DEEPEST
     for at, part in parts_below(path, inner):
         if not (is_deepest and isinstance(at.steps[-1], Entries)):
@@ -218,8 +277,17 @@ def _is_claim(name: str, schema: Object) -> bool:
 
 
 def _is_opaque(path: SchemaPath, schema: Object) -> bool:
-    is_open = schema.get("type") == "object" and not any(fields(schema)) and not schema.get("additionalProperties")
+    is_untyped = "type" not in schema and schema.get(OPEN) is True
+    is_object = is_untyped or schema.get("type") == "object"
+    is_open = is_object and not any(fields(schema)) and not schema.get("additionalProperties")
     return is_open and path.steps[-1] in _OPAQUE
+
+
+def _has_pods(path: SchemaPath, schema: Object) -> bool:
+    inner = _Found()
+    for at, part in parts_below(path, schema):
+        _walk(at, part, (), inner)
+    return bool(inner.shaped or inner.named or inner.pieced) or is_pod_template(schema) or is_pod_spec(schema)
 
 
 def _pieces(path: SchemaPath, schema: Object) -> dict[str, SchemaPath]:
@@ -243,6 +311,7 @@ _FACTORS: Final = ("replicas", "parallelism", "hosts", "numOfHosts", "numHosts",
 # Names of counts, these among them. Others count pods if no field has one of these: `count` of ECK's node sets.
 _COUNT: Final = re.compile(rf"(?i)(?!min|max)(?:{COUNTS}|count|size|servers)")
 _BOUNDS: Final = ("minReplicas", "maxReplicas")
+_VERBS: Final = ("enable", "disable")
 
 
 def counts(pods: PodsField, scale_path: str) -> tuple[dict[str, str], list[str]]:
@@ -272,15 +341,13 @@ def counts(pods: PodsField, scale_path: str) -> tuple[dict[str, str], list[str]]
     return scale, doubts
 
 
-def switch_of(pods: PodsField) -> SchemaPath | None:
-    """Return the flag that turns pods on: `enabled` in a part, or `enableProxy` or `proxyEnabled` beside `proxy`."""
+def switches_of(pods: PodsField) -> Iterator[SchemaPath]:
+    """Yield flags that turn pods on or off: `enabled` in a part, or `enableProxy` or `proxyEnabled` beside `proxy`."""
     for outer, part in pairwise((Around(SchemaPath(), (), (), ()), *pods.around)):
         name = str(part.path.steps[-1]).lower()
-        for flags, names in ((part.flags, ("enabled",)), (outer.flags, (f"enable{name}", f"{name}enabled"))):
-            found = next((flag for flag in flags if flag.names[-1].lower() in names), None)
-            if found:
-                return found
-    return None
+        for flags, subject in ((part.flags, ""), (outer.flags, name)):
+            names = {f"{verb}{subject}" for verb in _VERBS} | {f"{subject}{verb}d" for verb in _VERBS}
+            yield from (flag for flag in flags if flag.names[-1].lower() in names)
 
 
 def claims_of(pods: PodsField) -> list[SchemaPath]:
@@ -289,7 +356,7 @@ def claims_of(pods: PodsField) -> list[SchemaPath]:
     >>> claim = {"properties": {"spec": {"properties": {"accessModes": {}}}}}
     >>> described = {"replicas": {"type": "integer"}, "claims": {"items": claim}, "template": {"type": "object"}}
     >>> spec = {"properties": described}
-    >>> [path.jq for pods in find_pods({"properties": {"spec": spec}}) for path in claims_of(pods)]
+    >>> [path.jq for pods in find_pods({"properties": {"spec": spec}}).pods for path in claims_of(pods)]
     ['.spec.claims']
     """
     return [claim for part in pods.around if _counts(part) for claim in part.claims]

@@ -16,8 +16,9 @@ from karta_interpreter.definitions.openapi.schema import (
     listed_texts,
 )
 
-# Fields of a status that hold a phase, the most telling first.
-_PHASES: Final = ("phase", "state", "status", "jobStatus", "jobDeploymentStatus")
+# Fields of a status that hold a phase, the most telling first, and the words that end other names of such fields.
+_PHASES: Final = ("phase", "state", "currentState", "status", "jobStatus", "jobDeploymentStatus", "health")
+_ENDS: Final = ("phase", "state", "status", "health")
 
 _STATUS: Final = SchemaPath(("status",))
 
@@ -33,7 +34,8 @@ def statuses(kind: CustomKind, switch: str) -> Statuses:
     ``switch`` is the field that suspends a workload. It shows a suspended workload if the status does not.
     """
     status = below(kind.schema, "status")
-    phase = _phase(kind.schema)
+    places = _phases(status)
+    phase = next(iter(places), None)
     phases = listed_texts(below(kind.schema, *phase.names)) if phase else []
     has_conditions = has_entries(status, "conditions", "type", "status")
     if phase and (phases or not has_conditions):
@@ -45,29 +47,41 @@ def statuses(kind: CustomKind, switch: str) -> Statuses:
         definition = {"conditionsDefinition": {"path": ".status.conditions"}, "statusMappings": mappings}
         if phase:
             definition = {"phaseDefinition": {"path": phase.jq}, **definition}
-            note += f" {phase.jq} is a phase without a list of its values; byPhase can match them."
+            note += f" {phase.jq} may be a phase without a list of its values; byPhase can match them."
     else:
         definition, note = _by_replicas(status, kind.scale_path)
+    if len(places) > 1:
+        note += f" These may be phases, too: {', '.join(place.jq for place in places[1:])}."
     if switch:
         suspended = {"byExpression": {"expression": f"{switch} // false", "expectedResult": "true"}}
         definition["statusMappings"].setdefault("suspended", [suspended])
+    if definition["statusMappings"].keys().isdisjoint(("running", "completed", "suspended")):
+        note += " Until one is mapped that counts as healthy, every workload is unhealthy."
     return definition, note
 
 
-def _phase(schema: Object) -> SchemaPath | None:
-    """Return the place of the phase. Texts of an object in the status come last."""
-    places = [_STATUS / name for name in _PHASES]
-    for name, _ in fields(below(schema, "status")):
-        places += [_STATUS / name / inner for inner in _PHASES[:2]]
-    return next((place for place in places if is_text(below(schema, *place.names))), None)
+def _phases(status: Object) -> list[SchemaPath]:
+    """Return the places of phases, the most telling first. Texts of an object in the status come last.
+
+    >>> text = {"type": "string"}
+    >>> job = {"properties": {"state": text, "message": text}}
+    >>> described = {"podsHealth": text, "currentState": text, "job": job, "message": text}
+    >>> [path.jq for path in _phases({"properties": described})]
+    ['.status.currentState', '.status.podsHealth', '.status.job.state']
+    """
+    texts = [name for name, part in fields(status) if is_text(part)]
+    names: list[str] = [name for name in _PHASES if name in texts]
+    names += [name for name in texts if name.lower().endswith(_ENDS) and name not in names]
+    places = [_STATUS / name for name in names]
+    for name, part in fields(status):
+        places += [_STATUS / name / inner for inner in _PHASES[:2] if is_text(below(part, inner))]
+    return places
 
 
 def _mappings(noun: str, listed: Sequence[str]) -> Statuses:
-    """Return the mappings of the phases or conditions that a schema lists, or a first one for those it does not."""
+    """Return the mappings of the phases or conditions that a schema lists. There are none for those it does not."""
     if not listed:
-        first = "Running" if noun == "phase" else "Ready"
-        note = f"CHECK: the schema does not say which {noun}s there are. Write those that the controller sets."
-        return {"running": [_matcher(noun, first)]}, note
+        return {}, f"CHECK: the schema does not say which {noun}s there are. Map those that the controller sets."
     meanings = ((MEANINGS.get(text.lower()), _matcher(noun, text)) for text in listed)
     mappings = grouped((status, matcher) for status, matcher in meanings if status)
     note = f"CHECK: which {noun} means what is guessed by its name."
