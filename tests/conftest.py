@@ -21,6 +21,7 @@ from karta_interpreter.languages.lua.machine import worker
 from tests.support.catalogue_once import share_definitions, sharing
 from tests.support.examples import EXAMPLES
 from tests.support.forking import forking, write_program
+from tests.support.rows import KINDS, choose, has_rows, is_chosen
 from tests.support.waiting import HANG, Clock
 
 # A busy machine takes long for some example, and a run may begin with many that a law is not about. A profile of
@@ -114,7 +115,13 @@ class Reports:
         return True
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    text = "try only the rows of tables with this word in their names, such as a kind, and no test without a table"
+    parser.addoption("--rows", default="", metavar="WORD", help=text)
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    choose(config.getoption("rows"))
     # A hook of this file itself is only called for files below its folder.
     config.pluginmanager.register(Doctests())
     if config.getoption("markexpr") == "not slow":
@@ -128,9 +135,17 @@ def pytest_collection() -> None:
     gc.disable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put tests that read the whole catalogue first: then one process reads it, and the others need not."""
     items.sort(key=lambda item: not _reads_catalogue(item))
+    if config.getoption("rows"):
+        items[:] = [item for item in items if _has_chosen_rows(item)]
+
+
+def _has_chosen_rows(item: pytest.Item) -> bool:
+    """Return whether a test has a table, or is the row of one (`make laws` makes a test of each)."""
+    row = getattr(getattr(item, "callspec", None), "id", None)
+    return has_rows(getattr(item, "obj", None)) or (row is not None and (KINDS in row or is_chosen(row)))
 
 
 def _reads_catalogue(item: pytest.Item) -> bool:

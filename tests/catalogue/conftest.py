@@ -14,10 +14,9 @@ import pytest
 
 from tests.catalogue.entries import Entry, entries, for_sweep
 from tests.support.examples import SWEEPS_ALL, few
-from tests.support.rows import rows
+from tests.support.rows import KINDS, rows
 
 _SWEPT = {"swept", "objects", "reported"}
-_KINDS = "the kinds"
 
 
 @cache
@@ -54,7 +53,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         table = (
             {_id(each): _fields(each, names) for each in _asked(test, names)}
             if SWEEPS_ALL
-            else {_KINDS: [_KINDS] * len(names)}
+            else {KINDS: [KINDS] * len(names)}
         )
         marks = [pytest.mark.sweep] if _is_sweep(test, names) else []
         metafunc.parametrize(names, [pytest.param(*values, id=name, marks=marks) for name, values in table.items()])
@@ -63,7 +62,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Ask about all kinds in one test."""
     arguments = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.function).parameters}
-    names = [name for name, value in arguments.items() if value is _KINDS]
+    names = [name for name, value in arguments.items() if value is KINDS]
     if not names:
         return None
     table = [pytest.param(*_fields(each, names), id=_id(each)) for each in _asked(pyfuncitem, names)]

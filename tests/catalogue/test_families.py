@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec import structs
 
 from karta_interpreter.base.errors import InterpretationError
+from karta_interpreter.base.findings import count
 from karta_interpreter.base.k8s.fields import generation
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Operation, interpret
@@ -14,7 +15,7 @@ from tests.catalogue.entries import of_all_kinds
 from tests.catalogue.knowledge import knowing
 
 # ReviseComponents has no cases: `test_component_contract.py` asks every kind for every split.
-_FEWEST: Mapping[Operation, int] = {
+FEWEST: Mapping[Operation, int] = {
     Operation.INTERPRET_REPLICA: 3,
     Operation.INTERPRET_COMPONENT: 2,
     Operation.REVISE_REPLICA: 3,
@@ -29,13 +30,13 @@ _FEWEST: Mapping[Operation, int] = {
 @of_all_kinds
 def test_families_have_their_cases(definition: Definition, cases: Sequence[Case]) -> None:
     missing = []
-    for operation in filter(definition.answers, _FEWEST):
+    for operation in filter(definition.answers, FEWEST):
         asked = [case for case in cases if case.call.operation is operation]
         found = {family for case in asked for family in _families(definition, case)}
-        wanted = _WANTED.get(operation, ())
+        wanted = WANTED.get(operation, ())
         missing += [f"{operation}: {family}" for family in wanted if family not in found]
-        if len(asked) < _FEWEST[operation]:
-            missing.append(f"{operation}: {_FEWEST[operation]} cases, there are {len(asked)}")
+        if len(asked) < FEWEST[operation]:
+            missing.append(f"{operation}: {FEWEST[operation]} cases, there are {len(asked)}")
     assert missing == []
 
 
@@ -78,7 +79,7 @@ def _today(definition: Definition, case: Case) -> int | None:
 
 def _aggregation(_definition: Definition, case: Case) -> Iterator[str]:
     items = case.call.items
-    yield f"{min(len(items), 4)} clusters"
+    yield count(min(len(items), 4), "cluster")
     if len(items) >= 4 and any(item.status != items[0].status for item in items):
         yield "clusters in different states"
 
@@ -103,11 +104,11 @@ _FAMILIES: Mapping[Operation, Callable[[Definition, Case], Iterator[str]]] = {
     Operation.INTERPRET_DEPENDENCY: _dependency,
 }
 
-_WANTED: Mapping[Operation, Sequence[str]] = {
+WANTED: Mapping[Operation, Sequence[str]] = {
     Operation.REVISE_REPLICA: ("up", "down", "to none", "a number that cannot be"),
     Operation.AGGREGATE_STATUS: (
         "0 clusters",
-        "1 clusters",
+        "1 cluster",
         "2 clusters",
         "4 clusters",
         "clusters in different states",

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -10,6 +11,24 @@ import pytest
 from tests.support.examples import few
 
 Test = Callable[..., None]
+KINDS = "the kinds"
+"""The name of a test that asks about all kinds by itself, each of them as a row."""
+_CHOSEN: list[str] = []
+
+
+def choose(word: str) -> None:
+    """Try the rows with a word in their names only (``--rows``)."""
+    _CHOSEN[:] = [word] if word else []
+
+
+def is_chosen(name: str) -> bool:
+    """Return whether a row of this name is tried."""
+    return all(re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", name, re.IGNORECASE) for word in _CHOSEN)
+
+
+def has_rows(test: object) -> bool:
+    """Return whether a test tries the rows of a table."""
+    return getattr(test, "tries_rows", False) is True
 
 
 def rows(names: str | Sequence[str], table: Iterable[Any], ids: Callable[[Any], str] = repr) -> Callable[[Test], Test]:
@@ -24,12 +43,16 @@ def rows(names: str | Sequence[str], table: Iterable[Any], ids: Callable[[Any], 
         def of_all_rows(**fixtures: Any) -> None:
             failures, tried = list[BaseException](), 0
             for name, values in (_read(row, len(wanted), ids) for row in table):
+                if not is_chosen(name):
+                    continue
                 tried += 1
                 try:
                     test(**fixtures, **dict(zip(wanted, values, strict=True)))
                 except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - the other rows are tried as well
                     error.add_note(f"row: {name}")
                     failures.append(error)
+            if _CHOSEN and not tried:
+                pytest.skip(f"no row has the word {_CHOSEN[0]} in its name")
             assert tried, "a test of no rows shows nothing"
             if failures:
                 named = "\n".join(note for each in failures for note in each.__notes__)
@@ -37,6 +60,7 @@ def rows(names: str | Sequence[str], table: Iterable[Any], ids: Callable[[Any], 
 
         signature = inspect.signature(test)
         others = [each for each in signature.parameters.values() if each.name not in wanted]
+        of_all_rows.tries_rows = True  # type: ignore[attr-defined]
         of_all_rows.__signature__ = signature.replace(parameters=others)  # type: ignore[attr-defined]
         return of_all_rows
 

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.support.rows import rows
+from tests.support.rows import choose, rows
 
 
 def test_each_row_that_fails_is_named_with_its_reason() -> None:
@@ -32,3 +32,21 @@ def test_table_without_rows_is_a_mistake() -> None:
 def test_fixtures_are_those_of_the_test(number: int, request: pytest.FixtureRequest) -> None:
     assert number
     assert request.node.name == "test_fixtures_are_those_of_the_test"
+
+
+def test_rows_with_a_word_in_their_names_can_be_tried_alone() -> None:
+    tried = list[int]()
+
+    @rows("number", [pytest.param(1, id="batch/v1 Job"), pytest.param(2, id="ray.io/v1/RayJob"), 3])
+    def test_of_rows(number: int) -> None:
+        tried.append(number)
+
+    choose("job")
+    try:
+        test_of_rows()
+        choose("Jo")
+        with pytest.raises(pytest.skip.Exception, match="no row has the word Jo"):
+            test_of_rows()
+    finally:
+        choose("")
+    assert tried == [1]
