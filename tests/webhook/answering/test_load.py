@@ -70,6 +70,7 @@ async def test_beyond_the_cap_calls_are_rejected_at_once(
     monkeypatch.setattr(server_module, "Load", partial(Load, 2))
     async with serving() as port:
         clients = [await Client.connect(port, None, spell) for _ in range(3)]
+        await clients[2].ask(post(question()))  # the first one waits for a thread to compile
         for client in clients[:2]:
             await client.send(WAITING)
             await begins(held)

@@ -82,7 +82,7 @@ class Bench:
             connection_age=0,
         )
         self.readiness = Readiness(_STORE)
-        calls = Calls(_STORE, Options(), self.load)
+        calls = Calls(_STORE, Options(), self.load, rehearses=False)
         calls.observers = CallLog().see, self.metrics.see
         application = Application(calls, self.readiness, self.metrics, settings)
         self.connections = Connections(application, settings)
