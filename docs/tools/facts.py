@@ -21,6 +21,10 @@ Beside: TypeAlias = Literal["full", "short", "none"]
 """Which counters of an object stand beside a word."""
 Answers: TypeAlias = tuple[Health, Health, Health]
 """Answers of InterpretHealth: beside full, short and no counters."""
+Moment: TypeAlias = Literal["edited", "pending", "half", "overdue", "again"]
+"""A moment of a roll-out that each kind has."""
+WANTED: Final = 3
+"""The number of pods that an object with a roll-out asks for."""
 
 
 class _Fields(BaseModel):
@@ -71,6 +75,32 @@ class Writers(_Fields):
     nobody: str = ""
     templates: Sequence[Object] = ()
     writers: Sequence[Writer] = ()
+
+
+class Wait(_Fields):
+    """A state in which a roll-out waits on purpose, as a change of one in which it goes on with the same counters."""
+
+    state: str
+    updated: int
+    total: int = WANTED
+    unready: int = 0
+    patch: Object
+    healthy: bool = True
+    reason: str
+
+
+class RollOut(_Fields):
+    """How the status of a kind shows an update of its pods."""
+
+    name: str = ""
+    source: str
+    object: Object
+    status: str
+    surge: bool = False
+    healthy: Sequence[Moment] = ()
+    unshown: str = ""
+    waits: Sequence[Wait] = ()
+    lacks: Mapping[Literal["overdue", "waits"], str] = {}
 
 
 class WithoutEffect(_Fields):
@@ -142,6 +172,7 @@ class Facts(VersionFacts):
 
     upstreams: Mapping[str, Project] = {}
     differences: Differences = Differences()
+    roll_outs: Sequence[RollOut] = ()
     versions: Mapping[str, VersionFacts] = {}
     components: Mapping[str, Mapping[str, str]] = {}
 
