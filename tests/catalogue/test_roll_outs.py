@@ -5,6 +5,7 @@ from pathlib import Path
 from docs.tools.facts import RollOut, facts_of
 from karta_interpreter.base.k8s.values import Object
 from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.definitions.karta.identity import gvk_of
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from tests.catalogue.entries import Entry, applies, of_all_kinds
 from tests.catalogue.knowledge import knowing
@@ -18,8 +19,8 @@ def _rolls_out(entry: Entry) -> bool:
 
 def _roll_outs(definition: Definition) -> tuple[RollOut, ...]:
     """Return the roll-outs of a definition in its own version, of which the facts are."""
-    own = definition.manifest["metadata"]["name"].endswith(definition.gvk.version)
-    return tuple(facts_of(definition.gvk).roll_outs) if own else ()
+    is_own = gvk_of(definition.manifest) == definition.gvk
+    return tuple(facts_of(definition.gvk).roll_outs) if is_own else ()
 
 
 @of_all_kinds
