@@ -97,6 +97,7 @@ class RollOut(_Fields):
     object: Object
     status: str
     surge: bool = False
+    is_of_the_cluster: bool = False
     healthy: Sequence[Moment] = ()
     unshown: str = ""
     waits: Sequence[Wait] = ()

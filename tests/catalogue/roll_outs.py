@@ -13,7 +13,7 @@ from docs.tools.facts import NAME, WANTED, Moment, RollOut, Wait, read_facts
 from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.languages.jq import Query
 from tests.catalogue.entries import PATHS
-from tests.catalogue.tables import patched, with_version
+from tests.catalogue.tables import patched
 
 SUITE: Final = "testdata/rollout.yaml"
 _MOMENTS: Final[dict[Moment, tuple[str, str]]] = {
@@ -68,8 +68,9 @@ def object_in(roll_out: RollOut, state: State, generation: int = 2, patch: Objec
         "done": state.is_over,
     }
     status = Query.compile(roll_out.status).first(counters)
-    metadata = {"name": "it", "namespace": "web", "generation": generation}
-    obj = patched({**roll_out.object, "metadata": metadata, "status": status}, patch or {})
+    namespace = {} if roll_out.is_of_the_cluster else {"namespace": "web"}
+    metadata = {"name": "it", **namespace, "generation": generation}
+    obj = patched({"metadata": metadata, **roll_out.object, "status": status}, patch or {})
     assert isinstance(obj, dict)
     return obj
 
@@ -132,7 +133,7 @@ def suite_of(gvk: GVK, roll_outs: Iterator[RollOut]) -> str:
         {
             "name": question.name,
             "description": question.reason,
-            "observedObj": with_version(question.object, gvk),
+            "observedObj": {"apiVersion": gvk.api_version, "kind": gvk.kind, **question.object},
             "operation": "InterpretHealth",
             "output": {"healthy": question.healthy},
         }

@@ -6,7 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from docs.tools.facts import NAME, Differences, Facts, FactsError, Words, Writer, Writers, facts_of, read_facts
+from docs.tools.facts import (
+    NAME,
+    Differences,
+    Facts,
+    FactsError,
+    RollOut,
+    Wait,
+    Words,
+    Writer,
+    Writers,
+    facts_of,
+    read_facts,
+)
 from docs.tools.upstreams import upstreams, written_from
 from karta_interpreter.definitions.openapi.catalogue import catalogue_schemas
 from karta_interpreter.engine.operations import Operation
@@ -77,5 +89,5 @@ def test_file_without_facts_has_none(tmp_path: Path) -> None:
 def test_page_explains_each_field() -> None:
     page = (Path(__file__).parents[2] / "docs" / "developers" / "facts.md").read_text(encoding="utf-8")
     explained = set(re.findall(r"`(?:writers\[\])?\.?([a-z-]+)`", page))
-    for model in (Facts, Words, Writers, Writer, Differences):
+    for model in (Facts, Words, Writers, Writer, RollOut, Wait, Differences):
         assert {str(field.alias) for field in model.model_fields.values()} <= explained, model
