@@ -186,5 +186,5 @@ def test_path_that_no_api_server_changes_is_said(run: Run, files: Path) -> None:
 
     shown = run("diff", "--from", "pod.yaml", "--to", "Pod", "web.yaml")
 
-    assert ".spec cannot change in a Pod that exists; delete it in the member, or make a new one\n" in shown.stderr
+    assert ".spec cannot change in a Pod that exists, and stays as it runs until it is made anew: " in shown.stderr
     assert "error" not in shown.stdout

@@ -207,7 +207,7 @@ def _immutable(changes: Iterable[Change], side: Side) -> Iterator[str]:
     for gvk in dict.fromkeys(change.gvk for change in changes if change.operation == Operation.RETAIN):
         interpreter = side.find(gvk)
         for rule in interpreter.entry.definition.annotations.retain if interpreter else ():
-            if isinstance(rule, Immutable) and rule.word == "immutable":
+            if isinstance(rule, Immutable) and rule.is_final:
                 yield f"{rule.place.text} {cannot_change(gvk.kind)}"
 
 

@@ -297,7 +297,8 @@ def _immutable(script: OperationScript, rule: Immutable, name: str) -> list[str]
     if is_changeable and any(component.instance_ids for component in script.definition.components):
         raise ExportError("retain: a script finds the places of `changeable` by names, and not by ids of instances")
     condition = script.function(rule.condition, "applies", "first", "value") if rule.condition else "nil"
-    return _calls(script, "exchange", rule.place, name, condition, "true" if is_changeable else "nil")
+    word = "nil" if rule.word in ("immutable", "owned") else quoted(rule.word)
+    return _calls(script, "exchange", rule.place, name, condition, word)
 
 
 def _last_field(query: Query) -> str:

@@ -130,6 +130,8 @@ def test_retain(orchestra: Raw, text: str, paths: list[str]) -> None:
         pytest.param("- immutable: .spec.a", "immutable .spec.a", id="immutable"),
         pytest.param("- {owned: .a, if: .member.b}", "owned .a, if .member.b", id="owned, by both objects"),
         pytest.param("- {changeable: .spec.a.b, if: .member.c}", "changeable .spec.a.b, if .member.c", id="changeable"),
+        pytest.param("- fixed: .spec.a", "fixed .spec.a", id="fixed"),
+        pytest.param("- {share: .spec.a, if: .member.b}", "share .spec.a, if .member.b", id="share"),
     ],
 )
 def test_retain_by_rules(orchestra: Raw, findings_of: FindingsOf, text: str, told: str) -> None:

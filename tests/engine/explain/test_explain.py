@@ -343,7 +343,8 @@ def test_immutable_path_is_one_fact_with_what_may_change_below(define: Define) -
 
     (fact,) = explain(definition, Call(Operation.RETAIN, desired, observed=observed)).facts
 
-    advice = "which cannot change in a Train that exists; delete it in the member, or make a new one"
+    way = "delete it in the member, or make a new one"
+    advice = f"which cannot change in a Train that exists, and stays as it runs until it is made anew: {way}"
     assert (fact.answer, fact.value) == ("/retained/spec/parts/x", 3)
     assert fact.note == f"rule immutable .spec.parts, {advice}: the member's value"
 

@@ -498,6 +498,44 @@ def test_immutable_path_of_another_template_is_refused_but_for_gaps(define: Defi
     assert retain(definition, desired, observed)["spec"]["parts"] == {"x": 1, "y": 6, "size": 2}
 
 
+@rows(
+    ("ours", "theirs", "uid", "fixed", "share"),
+    [
+        pytest.param({"x": 2}, {"x": 1}, "1", {"x": 1}, {"x": 1}, id="another value"),
+        pytest.param({"x": 2}, {"x": 1}, "2", {"x": 2}, {"x": 1}, id="another value of another template"),
+        pytest.param({"x": 2}, {}, "1", {"x": 2}, {}, id="no value in the member"),
+        pytest.param({"x": 2}, None, "1", {"x": 2}, None, id="nothing around it in the member"),
+        pytest.param({}, {"x": 1}, "1", {}, {"x": 1}, id="no value in the template"),
+        pytest.param({"x": 2, "y": 2}, {"x": 1, "y": 1}, "1", {"x": 1, "y": 2}, {"x": 1, "y": 2}, id="only the path"),
+    ],
+)
+def test_member_keeps_what_is_fixed_if_both_have_it_and_its_share_in_any_case(
+    define: Define, ours: Any, theirs: Any, uid: str, fixed: Any, share: Any
+) -> None:
+    desired = obj(_of_template(uid), **({} if ours is None else {"parts": ours}))
+    observed = obj(_of_template("1"), **({} if theirs is None else {"parts": theirs}))
+
+    retained = [
+        retain(define(root=ROOT, retain=f"- {word}: .spec.parts.x\n"), desired, observed)["spec"].get("parts")
+        for word in ("fixed", "share")
+    ]
+
+    assert retained == [fixed, share]
+
+
+def test_share_of_entry_is_kept_by_name_while_condition_holds(define: Define) -> None:
+    rule = "- {share: '.spec.parts[].size', if: .template.spec.revision == .member.spec.revision}\n"
+    definition = define(root=ROOT, retain=rule)
+    observed = obj(revision="a", parts=[{"name": "x", "size": 1}, {"name": "y", "size": 1}])
+
+    kept, sent = (
+        retain(definition, obj(revision=revision, parts=[{"name": "y", "size": 5}]), observed)["spec"]["parts"]
+        for revision in ("a", "b")
+    )
+
+    assert (kept, sent) == ([{"name": "y", "size": 1}], [{"name": "y", "size": 5}])
+
+
 @rows(("suspend", "size"), [pytest.param(True, 2, id="held"), pytest.param(False, 1, id="at work")])
 def test_changeable_path_has_template_value_while_condition_holds(define: Define, size: int, *, suspend: bool) -> None:
     rules = (

@@ -355,7 +355,7 @@ def _rule_queries(
     """Compile the expressions next to a path, by their fields."""
     owner, element = owner_of(place.node), ast.Iterate(place.node) if "by" in entry else place.node
     inputs = {"by": element, "if": element, "value": owner or values.WHOLE, "while": values.WHOLE}
-    if key in ("owned", "immutable", "changeable"):
+    if key in ("owned", "immutable", "changeable", "fixed", "share"):
         inputs["if"] = values.BOTH
     return {field: annotation.query(entry[field], at, field, of=inputs[field]) for field in inputs.keys() & entry}
 

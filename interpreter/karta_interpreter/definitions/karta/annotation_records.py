@@ -227,7 +227,7 @@ ANNOTATIONS: Final = (
                     _fields_of("replicas", replicas=_JQ),
                     _fields_of("quantities", quantities=_JQ),
                     _fields_of("once", "note", once=_JQ, note=_name_of("an annotation", "example.io/sent")),
-                    *(_fields_of(name, **{name: _JQ, "if": _JQ}) for name in ("immutable", "changeable")),
+                    *(_fields_of(name, **{name: _JQ, "if": _JQ}) for name in ("immutable", "changeable", "fixed", "share")),
                 ),
                 _TEXT,
             ]
@@ -246,6 +246,8 @@ ANNOTATIONS: Final = (
             "- {once: .spec.podsToDelete, note: example.io/pods-to-delete}\n"
             "- immutable: .spec.claims\n"
             "- {changeable: '.spec.claims[].size', if: .member.spec.suspend}\n"
+            "- fixed: .spec.selector\n"
+            "- share: .spec.roles[].size\n"
         ),
         parse=parse_retain,
         read_by=frozenset({Operation.RETAIN}),

@@ -221,13 +221,19 @@ class Immutable(Struct, frozen=True):
     """A path that no API server changes in an object that exists, neither on the control plane nor in the member.
 
     A ``changeable`` path is one below such a path that an API server changes, and an ``owned`` one is the member's only
-    while the condition holds.
+    while the condition holds. The rule of a CRD, ``self == oldSelf``, makes a path ``fixed`` as long as both objects
+    have it. A ``share`` of the replicas is a number that Karmada divides and the member's operator does not change.
     """
 
     place: AnnotationQuery
     condition: AnnotationQuery | None = None
     """Must be true for both objects, ``{template, member}``."""
     word: str = "immutable"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the member refuses another value, whoever has written it."""
+        return self.word in ("immutable", "fixed", "share")
 
     def __str__(self) -> str:
         path = f"{self.word} {self.place.text}"

@@ -58,7 +58,8 @@ _TEMPLATE: Final = (*_ANNOTATIONS, "resourcetemplate.karmada.io/uid")
 
 def cannot_change(kind: str) -> str:
     """Return what a template's author has to know about a difference at an immutable path."""
-    return f"cannot change in a {kind} that exists; delete it in the member, or make a new one"
+    way = "delete it in the member, or make a new one"
+    return f"cannot change in a {kind} that exists, and stays as it runs until it is made anew: {way}"
 
 
 def retain(definition: Definition, desired: Object, observed: Object) -> Object:
@@ -202,7 +203,8 @@ def _exchanged(rule: Immutable, places: Correspondence, retained: Object, observ
 
     The API server of the control plane has refused each change of an immutable path since the object was made from the
     template. So what differs was written in the member. If the member's object was made from another template, only
-    gaps are filled: what differs is refused, and the author sees it.
+    gaps are filled: what differs is refused, and the author sees it. But a share was written by the division, whatever
+    the template is.
     """
     both = {"template": template, "member": observed}
     # Before places are looked for, which takes longer than most conditions.
@@ -213,17 +215,29 @@ def _exchanged(rule: Immutable, places: Correspondence, retained: Object, observ
         at = {"at": field_path(path), "name": get(retained, (*path[:-1], "name"))}
         return rule.condition is None or bool(unless_broken(rule.condition.holds, both | at))
 
-    is_same = get(template, _TEMPLATE) == get(observed, _TEMPLATE)
-    shared: Iterable[tuple[Path, JSON]] = places.shared(rule.place, retained, drops=True)
+    is_fixed, is_share = rule.word == "fixed", rule.word == "share"
+    is_same = is_share or get(template, _TEMPLATE) == get(observed, _TEMPLATE)
+    shared: Iterable[tuple[Path, JSON]] = places.shared(rule.place, retained, drops=not is_fixed)
     if rule.word == "changeable":  # what was kept of the member may be broken
         places = places.of_retained(retained, template)
         shared = unless_broken(list, places.shared(rule.place, retained, drops=True)) or ()
     for path, value in shared:
         ours = get(retained, path)
+        if is_fixed and (ours is None or not is_same):
+            continue
         kept = value if is_same else filled(ours, value)
         if kept != ours and applies(path):
             retained = remove(retained, path) if kept is None else set_value(retained, path, sharing(ours, kept))
+            if is_share and kept is None:
+                retained = _without_empty(retained, observed, path[:-1])
     return retained
+
+
+def _without_empty(template: Object, observed: Object, path: Path) -> Object:
+    """Return the template without the empty objects along a path that the observed object does not have."""
+    while path and get(template, path) == {} and get(observed, path) is None:
+        template, path = remove(template, path), path[:-1]
+    return template
 
 
 def _sent_once(rule: Once, template: Object, observed: Object) -> Object:

@@ -463,12 +463,23 @@ local function path_text(path)
   return found
 end
 
+-- Removes the empty objects along a path that the member does not have.
+local function remove_empty(pairing, path, size)
+  local empty = value_at(pairing.desired, path, size)
+  if size == 0 or type(empty) ~= "table" or next(empty) or value_at(pairing.observed, path, size) ~= nil then return end
+  value_at(pairing.desired, path, size - 1)[path[size]] = nil
+  remove_empty(pairing, path, size - 1)
+end
+
 -- Keeps what no API server changes, or takes the template's values of what one changes; returns whether the template is
--- changed. Of an object that another template made only gaps are filled.
-local function exchange(pairing, find, applies, is_changeable, holds)
+-- changed. Of an object that another template made only gaps are filled, and shares are kept. What is fixed is kept if
+-- both have it.
+local function exchange(pairing, find, applies, word, holds)
   local note = "resourcetemplate.karmada.io/uid"
   local ours, theirs = pairing.asked, pairing.observed
-  local is_same = peek(ours, "metadata", "annotations", note) == peek(theirs, "metadata", "annotations", note)
+  local is_changeable, is_fixed, is_share = word == "changeable", word == "fixed", word == "share"
+  local is_same = is_share
+    or peek(ours, "metadata", "annotations", note) == peek(theirs, "metadata", "annotations", note)
   if applies and not unless_broken(applies, {template = ours, member = theirs}) then return false end
   local from = pairing
   if is_changeable then
@@ -478,14 +489,18 @@ local function exchange(pairing, find, applies, is_changeable, holds)
   local read, last = shared_paths, holds
   if with.lists then read, last = shared_places, true end
   local shared = is_changeable and (unless_broken(read, from, find, nil, true, last) or {})
-    or read(from, find, nil, true, last)
+    or read(from, find, nil, not is_fixed, last)
   for _, field in ipairs(shared) do
     local kept, before = field.value, value_at(pairing.desired, field.path)
     if not is_same then kept = filled(before, kept) end
     local both = {template = ours, member = theirs, at = path_text(field.path)}
     both.name = peek(value_at(pairing.desired, field.path, #field.path - 1), "name")
     local is_kept = not applies or unless_broken(applies, both)
-    if is_kept and kept == nil then remove_at(pairing.desired, field.path) end
+    if is_fixed and (before == nil or not is_same) then is_kept = false end
+    if is_kept and kept == nil then
+      remove_at(pairing.desired, field.path)
+      if is_share then remove_empty(pairing, field.path, #field.path - 1) end
+    end
     if is_kept and kept ~= nil then write_at(pairing.desired, field.path, kept) end
   end
   return #shared > 0
