@@ -27,6 +27,7 @@ from karta_interpreter.cli import replay
 from karta_interpreter.cli.changes import Side
 from karta_interpreter.clusters import bindings, saved
 from karta_interpreter.clusters.member import Member, Tree
+from karta_interpreter.definitions.karta import AnnotationQuery, Immutable
 from karta_interpreter.definitions.karta.definition import ComponentRules, Definition
 from karta_interpreter.definitions.karta.reference_resolver import Known
 from karta_interpreter.definitions.sources import api_server, budget, reference_cache
@@ -423,6 +424,25 @@ def _looked_at(_: int) -> Iterator[Fed]:
         resources.see(PendingCall(0.0, b"x" * next(sizes), request, None), answer)
 
     yield Fed(push, lambda: len(resources._latest.body) if resources._latest else 0)
+
+
+@feeder(
+    "calls of Retain that wait to be looked at for what the member refuses",
+    "webhook.answering.call_log:MOST_RETAINED",
+    small=5,
+)
+def _retained_calls(_: int) -> Iterator[Fed]:
+    gaps = call_log.AnswerGaps()
+    request: Any = SimpleNamespace(operation_name="Retain")
+    definition: Any = SimpleNamespace(
+        gvk=GVK("example.io", "v1", "Train"),
+        annotations=SimpleNamespace(retain=(Immutable(AnnotationQuery.compile(".spec.size"), word="share"),)),
+    )
+    answer = Answer(b"", 200, "", 0.0, is_inline=True)
+    yield Fed(
+        lambda text: gaps.see(PendingCall(0.0, text.encode(), request, definition), answer),
+        lambda: len(gaps._retained),
+    )
 
 
 @feeder("objects whose rounds of a fight are remembered", "webhook.answering.fights:MOST_OBJECTS", small=5)

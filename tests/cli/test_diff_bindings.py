@@ -539,7 +539,8 @@ def test_what_happens_to_what_runs_comes_first(run: Run, tmp_path: Path) -> None
     shown = _diff(run, server, tmp_path).stdout
     effects = _json(_diff(run, server, tmp_path, "-o", "json"))["effects"]
 
-    assert "JobSet team/train: divided: member1, member2 run all 6 pods each now, and 4 + 2 afterwards" in shown
+    stays = "but it stays as it runs until it is made anew"
+    assert f"JobSet team/train: divided: member1, member2 run all 6 pods each now, and 4 + 2 afterwards, {stays}" in shown
     assert "JobSet team/train: moved: out of member1, 300 s" in shown
     assert [effect["effect"] for effect in effects] == ["moved", "divided"]
     assert "InterpretHealth" not in shown

@@ -108,3 +108,30 @@ async def test_log_names_once_which_dependencies_cannot_be_read(tmp_path: Path) 
     assert "7" not in reason, "the log has no content of an object"
     assert await reasons(keys=8, flour="rye") == []
     calls.close()
+
+
+@pytest.mark.catalogue
+async def test_log_names_once_and_metric_counts_what_stays_as_it_runs() -> None:
+    store, gvk, kept = Store(), GVK("jobset.x-k8s.io", "v1alpha2", "JobSet"), list[GVK]()
+    store.load()
+    calls, gaps = Calls(store, Options()), AnswerGaps(kept=kept.append)
+    calls.observers = (gaps.see,)
+
+    async def places(replicas: int, operator: str = "All") -> list[str]:
+        jobs = [{"name": "w", "replicas": number, "template": {"spec": {}}} for number in (replicas, 4)]
+        desired, observed = (
+            {**gvk.type_meta, "metadata": {"name": "train", "namespace": "ml"}}
+            | {"spec": {"replicatedJobs": [job], "successPolicy": {"operator": policy}}}
+            for job, policy in zip(jobs, (operator, "All"), strict=True)
+        )
+        body = {"uid": "u", "kind": gvk._asdict(), "name": "train", "operation": "Retain", "object": desired}
+        with capture_logs() as said:
+            await calls.answer(json.dumps({"request": body | {"observedObject": observed}}).encode(), HANG)
+            gaps.look()
+        return [entry["place"] for entry in said if "stays as it runs until" in entry["event"]]
+
+    assert await places(4) == []
+    assert await places(2) == ["spec.replicatedJobs[0].replicas"]
+    assert await places(3, "Any") == ["spec.successPolicy.operator"]
+    assert kept == [gvk, gvk]
+    calls.close()

@@ -29,7 +29,7 @@ from karta_interpreter.engine.comparison.effects import (
     refusal,
     uncounted,
 )
-from karta_interpreter.engine.comparison.interpreter import Interpreter, ask
+from karta_interpreter.engine.comparison.interpreter import CallOutcome, Interpreter, ask
 from karta_interpreter.engine.comparison.known import known_reason
 from karta_interpreter.engine.operations import ELSEWHERE, Call, OnPrint, Operation, Options, StatusItem
 from karta_interpreter.engine.registered.interpreters import KARMADA, NOBODY, Interpreters, kinds_of
@@ -243,7 +243,8 @@ class Comparison(Struct):
         effects.append(no_room(bound.binding, counted, self.capacity, is_revised=is_revised))
         effects.append(move(bound.binding, unhealthy))
         if kind.is_first_divided:
-            effects.append(division(bound.binding, count, partial(self._refused, bound)))
+            refused, stays = partial(self._refused, bound), partial(self._stays, bound)
+            effects.append(division(bound.binding, count, refused, stays))
         elif counted and not is_revised and not bound.binding["spec"].get("replicas"):
             effects.append(division(bound.binding, count, None))
         self.effects += [(kind.gvk, name, effect) for effect in effects if effect]
@@ -255,8 +256,23 @@ class Comparison(Struct):
         interpreter = self.find(bound.gvk)
         if interpreter is None or bound.template is None:
             return ""
-        call = Call(Operation.REVISE_REPLICA, bound.template, replicas=share)
-        return ask(interpreter, call, self.references, self.options, self.on_print).error or ""
+        return self._share(interpreter, bound.template, share).error or ""
+
+    def _stays(self, bound: Bound, share: int) -> bool:
+        """Return whether a cluster that runs the whole keeps it, because the member refuses a share of it."""
+        interpreter, template = self.find(bound.gvk), bound.template
+        if interpreter is None or template is None or not interpreter.entry.definition.answers(Operation.RETAIN):
+            return False
+        revised = (self._share(interpreter, template, share).results or {}).get("revised")
+        if revised is None or revised == template:
+            return False
+        call = Call(Operation.RETAIN, revised, observed=template)
+        outcome = ask(interpreter, call, self.references, self.options, self.on_print)
+        return (outcome.results or {}).get("retained") == template
+
+    def _share(self, interpreter: Interpreter, template: Object, share: int) -> CallOutcome:
+        call = Call(Operation.REVISE_REPLICA, template, replicas=share)
+        return ask(interpreter, call, self.references, self.options, self.on_print)
 
     def finish(self) -> None:
         """Add what quotas do, when all usage is known, and put the worst effects first."""

@@ -33,6 +33,9 @@ WHEN: Final = (
 _TOLERATION: Final = 300
 """Seconds, the default of ``decisionConditions.tolerationSeconds``."""
 
+_MOST_ASKED: Final = 9
+"""The number of shares that are tried where nothing tells which there will be."""
+
 
 class Severity(IntEnum):
     """How bad an effect is, the worst first."""
@@ -74,11 +77,13 @@ def uncounted(reason: str) -> Effect:
     return Effect(Severity.REFUSED, f"refused: it cannot be counted, so its changes do not arrive: {reason}")
 
 
-def division(binding: Object, count: int, refuses: Callable[[int], str] | None) -> Effect | None:
+def division(
+    binding: Object, count: int, refuses: Callable[[int], str] | None, stays: Callable[[int], bool] = lambda _: False
+) -> Effect | None:
     """Return what becomes of a workload that nobody divides today and that is counted from now on.
 
     ``refuses`` returns why a cluster cannot have a share, or "". It is None without ReviseReplica: then each cluster
-    with a share has all of the workload.
+    with a share has all of the workload. ``stays`` returns whether the member's operator refuses a share of what runs.
     """
     clusters = [str(cluster.get("name")) for cluster in objects_in(get(binding, ("spec", "clusters")))]
     scheduling = _dividing(binding)
@@ -86,22 +91,29 @@ def division(binding: Object, count: int, refuses: Callable[[int], str] | None) 
         return None
     today = f"divided: {listed(clusters)} run all {count} pods each now"
     then = f"and {count} together afterwards" if refuses else "and afterwards so does each cluster with a share"
-    if scheduling.get("replicaDivisionPreference") == "Aggregated":
-        return Effect(Severity.DIVIDED, f"{today}, {then}, in as few clusters as have room")
     preference = scheduling.get("weightPreference") or {}
     is_dynamic = bool(preference.get("dynamicWeight"))
     shares = _shares(clusters, () if is_dynamic else objects_in(preference.get("staticWeightList")), count)
     numbers = _whole(shares, count)
+    # Where clusters have room is not known: any share tells.
+    asked = range(1, min(count, _MOST_ASKED)) if is_dynamic or _is_aggregated(scheduling) else numbers
+    until = ", but it stays as it runs until it is made anew" if any(map(stays, asked)) else ""
+    if _is_aggregated(scheduling):
+        return Effect(Severity.DIVIDED, f"{today}, {then}, in as few clusters as have room{until}")
     reasons = [reason for share in numbers if refuses and share and (reason := refuses(share))]
     if reasons:
         what = f"cannot be divided: {listed(clusters)} run all {count} pods each now, and changes do not arrive"
         return Effect(Severity.INDIVISIBLE, f"{what} where the share is refused: {reasons[0]}")
     if is_dynamic:
-        return Effect(Severity.DIVIDED, f"{today}, {then}, divided by what has room")
+        return Effect(Severity.DIVIDED, f"{today}, {then}, divided by what has room{until}")
     if not refuses:
         return Effect(Severity.DIVIDED, f"{today}, {then}") if 0 in numbers else None
     about = "" if all(share.denominator == 1 for share in shares) else "about "
-    return Effect(Severity.DIVIDED, f"{today}, and {about}{' + '.join(map(str, numbers))} afterwards")
+    return Effect(Severity.DIVIDED, f"{today}, and {about}{' + '.join(map(str, numbers))} afterwards{until}")
+
+
+def _is_aggregated(scheduling: Object) -> bool:
+    return scheduling.get("replicaDivisionPreference") == "Aggregated"
 
 
 def _dividing(binding: Object) -> Object:

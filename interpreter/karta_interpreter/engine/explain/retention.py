@@ -43,7 +43,7 @@ def retention_facts(definition: Definition, call: Call, _options: Options, _resu
                 took = "the template's list goes out, which is noted"
             removed = ", so the template's is removed" if value is NOTHING else ""
             reason = _REASONS[step] if isinstance(step, str) else f"rule {step}"
-            if isinstance(step, Immutable) and step.is_final and ours.exists:
+            if isinstance(step, Immutable) and step.is_final and (ours.exists or step.word == "share"):
                 reason += f", which {cannot_change(definition.gvk.kind)}"
             if step == "counts" and label(call.object, RETAIN_REPLICAS) == "true":
                 reason = f"the template has the label {RETAIN_REPLICAS}"

@@ -14,6 +14,7 @@ from karta_interpreter.base.k8s import (
     Object,
     Path,
     Projection,
+    changes,
     field_path,
     get,
     label,
@@ -93,6 +94,17 @@ def retain_steps(definition: Definition, desired: Object, observed: Object) -> I
         yield rule, retained
     if retained is not before:  # a part filled in by the annotation may leave counts unset, too
         yield "counts", _retain_scale(definition, retained, observed)
+
+
+def kept_as_it_runs(definition: Definition, desired: Object, observed: Object) -> Iterator[Path]:
+    """Yield the places at which Retain leaves the template's value out, because the member refuses it."""
+    before = desired
+    for step, after in retain_steps(definition, desired, observed):
+        if isinstance(step, Immutable) and step.is_final and after is not before:
+            for path, *_ in changes(before, after):
+                if step.word == "share" or get(before, path) is not None:
+                    yield path
+        before = after
 
 
 def retain_reads(definition: Definition, projection: Projection) -> None:

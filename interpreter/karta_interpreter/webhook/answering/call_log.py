@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from math import inf
@@ -9,15 +10,22 @@ from typing import Final
 
 import orjson
 
-from karta_interpreter.base.k8s import NewObject, field_path
+from karta_interpreter.base.k8s import GVK, NewObject, Path, field_path
 from karta_interpreter.base.rate_limit import Clock
-from karta_interpreter.definitions.karta import Definition, LargeLookUpError, ReferenceReader, resolved
+from karta_interpreter.definitions.karta import (
+    Definition,
+    Immutable,
+    LargeLookUpError,
+    ReferenceReader,
+    resolved,
+)
 from karta_interpreter.engine.evaluation import absences, unknown_devices, unknown_requests
 from karta_interpreter.engine.operations import (
     COUNTING_OPERATIONS,
     DEFAULT_OPTIONS,
     Operation,
     Options,
+    kept_as_it_runs,
     named_objects,
     resources_left_out,
 )
@@ -33,6 +41,10 @@ LOOK_PAUSE: Final = 1.0
 LARGEST: Final = 2**16
 """The most bytes of a request that is kept and looked at. More would hold up the event loop for milliseconds."""
 _MOST_SUBJECTS: Final = 1000
+MOST_RETAINED: Final = 64
+"""The most calls of Retain that wait to be looked at."""
+_MOST_LOOKS: Final = 8
+"""The most of them that one look takes."""
 
 
 class CallLog:
@@ -86,24 +98,35 @@ class AnswerGaps:
 
     These are resources that the definition does not read, objects that are absent, of which the pods are made, other
     reasons why requests are unknown, and dependencies whose names cannot be read. Each is logged once for a definition.
+    Of custom resources it also names the fields in which Retain has left the template's value out, because the
+    member's operator refuses it, and ``kept`` counts such answers by kind.
     ``reader`` looks objects up. ``options`` are those of the answers.
     """
 
     def __init__(
-        self, reader: Callable[[], ReferenceReader | None] = lambda: None, options: Options = DEFAULT_OPTIONS
+        self,
+        reader: Callable[[], ReferenceReader | None] = lambda: None,
+        options: Options = DEFAULT_OPTIONS,
+        kept: Callable[[GVK], None] = lambda _: None,
     ) -> None:
-        self._reader, self._options = reader, options
+        self._reader, self._options, self._kept = reader, options, kept
         self._latest: PendingCall | None = None
+        self._retained = deque[PendingCall](maxlen=MOST_RETAINED)
         self._logged: set[tuple[str, str]] = set()
 
     def see(self, call: PendingCall, answer: Answer) -> None:
         """Take a call that the event loop has answered."""
-        is_looked_at = call.request.operation_name in _LOOKED_AT and answer.code == SUCCESS
-        if is_looked_at and answer.is_inline and len(call.body) <= LARGEST:
+        if answer.code != SUCCESS or not answer.is_inline or len(call.body) > LARGEST:
+            return
+        if call.request.operation_name in _LOOKED_AT:
             self._latest = call
+        elif call.request.operation_name == Operation.RETAIN and call.definition and _refuses_edits(call.definition):
+            self._retained.append(call)
 
     def look(self) -> None:
         """Look at the latest call, if there is a new one since the last look."""
+        for _ in range(min(len(self._retained), _MOST_LOOKS)):
+            self._look_at_kept(self._retained.popleft())
         call, self._latest = self._latest, None
         if call is None or call.definition is None:
             return
@@ -117,20 +140,25 @@ class AnswerGaps:
                 message = "the answer lacks dependencies whose names cannot be read"
                 self._log_new(definition, message, "reason", failures)
                 return
-            places = [
-                tuple(0 if isinstance(step, int) else step for step in path)
-                for path in resources_left_out(definition, obj)
-            ]
-            self._log_new(
-                definition,
-                "an object sets resources that its definition does not read",
-                "place",
-                map(field_path, places),
-            )
+            message = "an object sets resources that its definition does not read"
+            self._log_new(definition, message, "place", map(_first_of_each, resources_left_out(definition, obj)))
             message = "the answer lacks what pods request by what is absent or unknown"
             unknown = (part.reason for part in unknown_requests(whole, obj))
             reasons = (*absences(whole, obj), *unknown, *unknown_devices(whole, obj))
             self._log_new(definition, message, "reason", reasons)
+
+    def _look_at_kept(self, call: PendingCall) -> None:
+        """Count a call of Retain and name its fields, if the template's values stay behind."""
+        definition = call.definition_or_raise()
+        with suppress(*OF_CONTENT, LargeLookUpError):
+            request = orjson.loads(call.body)["request"]
+            template, member = request["object"], request["observedObject"]
+            whole = resolved(definition, template, self._reader(), self._options.devices)
+            fields = [_first_of_each(path) for path in kept_as_it_runs(whole, template, member)]
+            if fields:
+                self._kept(definition.gvk)
+                message = "a template has another value in a field that stays as it runs until the object is made anew"
+                self._log_new(definition, message, "place", fields)
 
     def _log_new(self, definition: Definition, message: str, field: str, subjects: Iterable[str]) -> None:
         name, kind = definition.name, str(definition.gvk)
@@ -140,3 +168,14 @@ class AnswerGaps:
             self._logged.add((name, subject))
             fields: NewObject = {field: subject}
             log.warning(message, definition=name, kind=kind, **fields)
+
+
+def _refuses_edits(definition: Definition) -> bool:
+    """Return whether an operator refuses changes of fields of a custom resource. Built-in groups have no dot."""
+    rules = definition.annotations.retain
+    return "." in definition.gvk.group and any(isinstance(rule, Immutable) and rule.is_final for rule in rules)
+
+
+def _first_of_each(path: Path) -> str:
+    """Return a path that is the same for all elements of a list."""
+    return field_path(tuple(0 if isinstance(step, int) else step for step in path))

@@ -92,6 +92,12 @@ class Metrics:
         )
         self._scripts = self._gauge("scripts", "Scripts that answer an operation of a kind.", "operation", "kind")
         self.certificate_failed = self._counter("certificate_errors", "Certificates that could not be loaded.").inc
+        kept = self._counter(
+            "immutable_kept",
+            "Answers of Retain that were looked at and leave fields as they run, because the member refuses other values.",
+            "kind",
+        )
+        self.kept: Callable[[GVK], None] = lambda gvk: kept.labels(_kind_label(gvk)).inc()
         recorded = self._counter(
             "recorded_calls", "With --record: calls to be written; outcomes are written, dropped, failed.", "outcome"
         )

@@ -106,7 +106,7 @@ class Server:
             lambda: plane.awaited if plane else "",
         )
         self._recorder = _recorder(settings, self._metrics)
-        self._gaps = AnswerGaps(lambda: self._store.reader, options)
+        self._gaps = AnswerGaps(lambda: self._store.reader, options, self._metrics.kept)
         self._calls = Calls(self._store, options, load)
         self._metrics.fights.limited = self._calls.interruption.limited
         observers = CallLog(), self._metrics, self._metrics.fights, self._gaps
