@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from karta_interpreter.base.errors import ManifestError
-from karta_interpreter.base.k8s import GVK, Object
+from karta_interpreter.base.k8s import GVK, JSON, Object
 from karta_interpreter.base.k8s.manifest import read_documents
 from karta_interpreter.definitions.karta import catalogue_files, catalogue_kinds
 
@@ -104,6 +104,30 @@ class RollOut(_Fields):
     lacks: Mapping[Literal["overdue", "waits"], str] = {}
 
 
+class ImmutableField(_Fields):
+    """A field that a member refuses to change, with two values of it: the member's and the template's."""
+
+    field: str
+    by: Literal["server", "crd", "webhook"]
+    condition: str = "always"
+    source: str
+    kept: str = ""
+    base: Object = {}
+    values: tuple[JSON, JSON]
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether Retain keeps the member's value, and not only what the template leaves unset."""
+        return self.by != "webhook" or bool(self.kept)
+
+
+class Immutable(_Fields):
+    """All fields that a member refuses to change, or the source for none."""
+
+    none: str = ""
+    fields: Sequence[ImmutableField] = ()
+
+
 class WithoutEffect(_Fields):
     """An annotation that an operation reads, and that no object of the kind can show."""
 
@@ -164,6 +188,7 @@ class VersionFacts(_Fields):
     statuses: Mapping[str, str | Sequence[str]] | None = None
     words: Words | None = None
     writers: Writers | None = None
+    immutable: Immutable | None = None
     bundled_scripts: Mapping[str, str | BundledScript] = {}
     without_schema: str = ""
 

@@ -11,6 +11,8 @@ from docs.tools.facts import (
     Differences,
     Facts,
     FactsError,
+    Immutable,
+    ImmutableField,
     RollOut,
     Wait,
     Words,
@@ -40,7 +42,7 @@ def _missing(entry: Entry) -> Iterator[str]:
     assert entry.definition
     gvk = entry.definition.gvk
     facts = facts_of(gvk)
-    yield from (name for name in ("statuses", "words", "writers") if getattr(facts, name) is None)
+    yield from (name for name in ("statuses", "words", "writers", "immutable") if getattr(facts, name) is None)
     for name, release in written_from(entry.definition):
         if name not in upstreams() or release not in upstreams()[name].releases:
             yield f"upstreams.{name}.releases.{release}"
@@ -88,6 +90,6 @@ def test_file_without_facts_has_none(tmp_path: Path) -> None:
 
 def test_page_explains_each_field() -> None:
     page = (Path(__file__).parents[2] / "docs" / "developers" / "facts.md").read_text(encoding="utf-8")
-    explained = set(re.findall(r"`(?:writers\[\])?\.?([a-z-]+)`", page))
-    for model in (Facts, Words, Writers, Writer, RollOut, Wait, Differences):
+    explained = set(re.findall(r"`(?:\w+\[\])?\.?([a-z-]+)`", page))
+    for model in (Facts, Words, Writers, Writer, Immutable, ImmutableField, RollOut, Wait, Differences):
         assert {str(field.alias) for field in model.model_fields.values()} <= explained, model

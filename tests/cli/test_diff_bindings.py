@@ -540,7 +540,9 @@ def test_what_happens_to_what_runs_comes_first(run: Run, tmp_path: Path) -> None
     effects = _json(_diff(run, server, tmp_path, "-o", "json"))["effects"]
 
     stays = "but it stays as it runs until it is made anew"
-    assert f"JobSet team/train: divided: member1, member2 run all 6 pods each now, and 4 + 2 afterwards, {stays}" in shown
+    assert (
+        f"JobSet team/train: divided: member1, member2 run all 6 pods each now, and 4 + 2 afterwards, {stays}" in shown
+    )
     assert "JobSet team/train: moved: out of member1, 300 s" in shown
     assert [effect["effect"] for effect in effects] == ["moved", "divided"]
     assert "InterpretHealth" not in shown

@@ -227,7 +227,10 @@ ANNOTATIONS: Final = (
                     _fields_of("replicas", replicas=_JQ),
                     _fields_of("quantities", quantities=_JQ),
                     _fields_of("once", "note", once=_JQ, note=_name_of("an annotation", "example.io/sent")),
-                    *(_fields_of(name, **{name: _JQ, "if": _JQ}) for name in ("immutable", "changeable", "fixed", "share")),
+                    *(
+                        _fields_of(name, **{name: _JQ, "if": _JQ})
+                        for name in ("immutable", "changeable", "fixed", "share")
+                    ),
                 ),
                 _TEXT,
             ]
