@@ -142,6 +142,7 @@ _SPEC = {
     "replicas": _TYPES["number"],
     "template": _object(spec={"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
     "scale": _object(replicas=_TYPES["number"]),
+    "flavor": _TYPES["text"] | {"x-kubernetes-validations": [{"rule": "self == oldSelf"}]},
     "surge": _object(template=_object(spec=_object(containers={"type": "array", "items": _object(name={}, image={})}))),
 }
 _PHASE = {"type": "string", "enum": ["Running", "Failed", "Unknown"]}

@@ -94,7 +94,7 @@ class Metrics:
         self.certificate_failed = self._counter("certificate_errors", "Certificates that could not be loaded.").inc
         kept = self._counter(
             "immutable_kept",
-            "Answers of Retain that were looked at and leave fields as they run, because the member refuses other values.",
+            "Answers of Retain, of those looked at, that leave fields as they run: the member refuses other values.",
             "kind",
         )
         self.kept: Callable[[GVK], None] = lambda gvk: kept.labels(_kind_label(gvk)).inc()

@@ -21,6 +21,8 @@ from karta_interpreter.definitions.openapi.check.check import check, known_contr
 from karta_interpreter.definitions.openapi.schema import CustomKind
 
 _MOST_KINDS: Final = 20
+_OF_ONE_RELEASE: Final = frozenset({"crd-immutable", "crd-unread"})
+"""The findings that hold if one release has them."""
 
 
 def contradictions(text: str, source: str, crds: Sequence[Object] | None) -> Iterator[Finding]:
@@ -72,8 +74,8 @@ def _with_all(karta: KartaResource, gvks: Sequence[GVK], crds: Sequence[Object])
             without.append(error("crd-version", (*ROOT_KIND, "version"), str(err)))
     # A release without the version contradicts nothing else.
     agreed = _agreed(checks or [without[:1]])
-    # A part that one release has is there for workloads of that release.
-    more = [finding for findings in checks for finding in findings if finding.rule == "crd-unread"]
+    # A part that one release has is there for workloads of that release, and so is a rule.
+    more = [finding for findings in checks for finding in findings if finding.rule in _OF_ONE_RELEASE]
     return list(dict.fromkeys([*agreed, *more]))
 
 

@@ -20,8 +20,10 @@ from karta_interpreter.definitions.karta import (
     ROOT_KIND,
     ROOT_STATUS,
     AggregateRule,
+    Immutable,
     ObjectQuery,
     PodQuery,
+    Retained,
     annotation_path,
     field_text,
 )
@@ -41,6 +43,7 @@ from karta_interpreter.definitions.openapi.check.expected import (
     Expected,
     hint,
 )
+from karta_interpreter.definitions.openapi.check.immutable import sent_fields
 from karta_interpreter.definitions.openapi.check.outputs import listed_values, outputs
 from karta_interpreter.definitions.openapi.check.shape import (
     NULL,
@@ -70,6 +73,8 @@ def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Fi
     answered = [name for name in annotations.operations or Operation if not annotations.lua.of(name)]
     if not COUNTING_OPERATIONS.isdisjoint(answered):
         checked.unread(scale_path)
+    if Operation.RETAIN in answered:
+        checked.immutable(annotations)
     projects = [source.strip().rpartition(" ")[0] for source in annotations.written_from.split(",")]
     findings = list[Finding]()
     is_of_several = projects.count(projects[0]) > 1 or annotations.other_versions
@@ -325,6 +330,20 @@ class _Checked:
         for part in self._coverage.unread(self._root.schema, scale_path):
             message = f"no expression reads {part.path.jq}, {part.noun}"
             self.findings.append(warning("crd-unread", ROOT_KIND, message, hint))
+
+    def immutable(self, annotations: Annotations) -> None:
+        """Warn of fields that the CRD lets nobody change, and in which Retain sends the template's value."""
+        kept = set[str]()
+        for rule in annotations.retain:
+            is_kept = (
+                rule.is_final if isinstance(rule, Immutable) else isinstance(rule, Retained) and not rule.condition
+            )
+            if is_kept:
+                kept.update(shape.place for shape in self.quiet(rule.place.text))
+        for field in sent_fields(self._root.schema, kept):
+            message = f"the CRD lets nobody change {field.jq}, and Retain sends another value of the template"
+            advice = f"add `- fixed: {field.jq}` to the annotation retain"
+            self.findings.append(warning("crd-immutable", annotation_path("retain"), message, advice))
 
 
 # The syntax trees that are kept: each expression of a definition is followed two or three times.
