@@ -1,5 +1,6 @@
 """The objects that differ in one field that a member refuses to change, as the facts of a kind have it."""
 
+import itertools
 import re
 from collections.abc import Iterator
 from copy import deepcopy
@@ -62,7 +63,7 @@ def _made(definition: Definition, field: ImmutableField, value: JSON) -> Object:
     obj |= definition.gvk.type_meta | {"metadata": {"name": "it", "namespace": "n", **obj.get("metadata", {})}}
     steps = steps_of(field.field)
     owners: list[Any] = [obj]
-    for step, following in zip(steps, steps[1:], strict=False):
+    for step, following in itertools.pairwise(steps):
         if step != "[]":
             empty: Any = [{}] if following == "[]" else {}
             owners = [owner.setdefault(step, deepcopy(empty)) for owner in owners]

@@ -49,7 +49,7 @@ def test_rest_of_an_edit_arrives(pair: Refused) -> None:
 
 @rows(("pair",), _pairs())
 def test_member_of_another_template_keeps_its_share_alone(pair: Refused) -> None:
-    if pair.field.is_kept and pair.field.by == "webhook" or "division" in pair.field.kept:
+    if (pair.field.is_kept and pair.field.by == "webhook") or "division" in pair.field.kept:
         return
     template, member = (deepcopy(obj) for obj in (pair.template, pair.member))
     for uid, obj in (("1", template), ("2", member)):

@@ -28,7 +28,7 @@ from tests.proofs.conformance import components, customizations, documents, ours
 from tests.proofs.conformance.benchmark import benchmark, benchmark_exported
 from tests.proofs.conformance.bundle import KINDS, Bundled, load_bundle, name_of
 from tests.proofs.conformance.catalogue import compare_catalogue, complaints, describe
-from tests.proofs.conformance.crds import answered, references, sources, stored, validity
+from tests.proofs.conformance.crds import answered, immutable, references, sources, stored, validity
 from tests.proofs.conformance.differential import compare, generated_questions
 from tests.proofs.conformance.environment import environment_questions
 from tests.proofs.conformance.gitops import built_in, health as argocd_health, law, tables
@@ -176,6 +176,10 @@ def _references(effort: Effort) -> Tally:
     return references.compare(effort.crds)
 
 
+def _immutable(effort: Effort) -> Tally:
+    return immutable.compare(effort.crds)
+
+
 def _documents(_: Effort) -> Iterator[str]:
     return documents.compare(karmada_source()[1])
 
@@ -227,6 +231,7 @@ PARTS: Final[dict[str, Part]] = {
     "built-in": Part("Argo CD: the kinds that it judges itself", _built_in, _ARGO_CD),
     "samples": Part("Controllers: upstream's own samples and CRDs", lambda _: samples.compare(), (_crds,)),
     "references": Part("CRDs: what they name, and dependencies do not", _references, (_crds,)),
+    "immutable": Part("Members: what they refuse to change is in the facts, and kept", _immutable, (_crds,)),
     "stored": Part("API servers: the objects of the suites are valid for the CRDs", _stored, _VALIDATOR),
 }
 
