@@ -59,11 +59,14 @@ def plane(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def teach(plane: ControlPlane) -> None:
-    """Install the CRDs of the kinds everywhere, and give the members nodes."""
+    """Install the CRDs of the kinds everywhere, and give the members nodes and what they refuse."""
     for api in (plane.karmada, *plane.members.values()):
         for file in sorted((_HERE / "crds").glob("*.yaml")):
             api.apply(yaml.safe_load(file.read_text(encoding="utf-8")))
+    policies = list(yaml.safe_load_all((_HERE / "policies.yaml").read_text(encoding="utf-8")))
     for name, api in plane.members.items():
+        for policy in policies:
+            api.apply(policy)
         add_node(api, f"{name}-node")
         for kind in (*KINDS, *WHOLE):
             until(f"{name} serves {kind.title}", partial(serves, plane.karmada, name, kind.api_version, kind.name))

@@ -96,7 +96,8 @@ def _show(plane: ControlPlane) -> None:
     kinds = _register(plane)
     for flow in flows:
         flow.edited("interpreted")  # Karmada asks about what changes
-        flow.members(flow.kind.stages[0].members)
+        placed = flow.kind.stages[0]
+        flow.members(dict.fromkeys(MEMBERS, placed.template) if flow.kind.stays else placed.members)
         flow.report(**_states(flow.kind))
         flow.health(
             **{name: "Healthy" if state == "running" else "Unhealthy" for name, state in _states(flow.kind).items()}

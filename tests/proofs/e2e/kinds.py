@@ -54,6 +54,8 @@ class Kind:
     all_run: str
     file: str
     """The name of its workload's file, where another kind has the same name."""
+    stays: bool
+    """Whether members refuse other counts of what runs."""
     in_processes: bool
     """Whether its answers are made in processes: a busy machine may start one later than Karmada waits."""
 
@@ -75,6 +77,7 @@ class Kind:
             states=entry["states"],
             all_run=entry["whole"],
             file=entry.get("file", ""),
+            stays=entry.get("stays", False),
             in_processes=entry.get("inProcesses", False),
         )
 
@@ -85,6 +88,10 @@ class Kind:
 
     def workload(self, name: str) -> Object:
         return _read(self.title, name)
+
+    def running(self, template: Counts) -> Counts:
+        """Return the counts of what runs in one cluster once the template has others."""
+        return self.stages[0].template if self.stays else template
 
     def counted(self, thing: Object) -> Counts:
         return tuple(at(thing, place) for place in self.counts)

@@ -5,8 +5,8 @@ from contextlib import ExitStack
 import pytest
 
 from tests.proofs.e2e.flow import Flow, flowing, shows
-from tests.proofs.e2e.kinds import KINDS, Kind, kind_of
-from tests.proofs.rig.api import at_rest, until
+from tests.proofs.e2e.kinds import KINDS, Counts, Kind, kind_of
+from tests.proofs.rig.api import ApiError, at_rest, until
 from tests.proofs.rig.interpreter import Interpreter
 from tests.proofs.rig.layout import MEMBERS
 from tests.proofs.rig.places import put
@@ -60,6 +60,32 @@ def test_duplicated(plane: ControlPlane, kind: Kind) -> None:
         flow.aggregated(kind.whole([flow.member(name) for name in MEMBERS]))
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.stays], ids=lambda kind: kind.name)
+def test_every_edit_arrives_where_shares_stay(plane: ControlPlane, kind: Kind) -> None:
+    placed, up, _ = kind.stages
+    with flowing(plane, kind, kind.workload(f"stays-{kind.name.lower()}"), weighted(2, 1)) as flow:
+        flow.members(placed.members)
+        until("member1 refuses another share", lambda: _refuses(flow, up.template))
+        flow.apply(kind.switched(kind.scaled(flow.template, up.template), suspended=True))
+        flow.scheduled({"member1": up.pods * 2 // 3, "member2": up.pods // 3})
+        flow.switched(suspended=True)
+        flow.members(placed.members)
+        flow.place(weighted(1, 1))
+        flow.edited("placed anew")
+        flow.members(placed.members)
+
+
+def _refuses(flow: Flow, counts: Counts) -> bool:
+    """Return whether a member refuses other counts of what it runs. A dry run leaves it as it is."""
+    member = flow.plane.members["member1"]
+    try:
+        member.put(flow.template, lambda now: flow.kind.scaled(now, counts), "?dryRun=All")
+    except ApiError as error:
+        return "immutable" in error.message
+    return False
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.stays], ids=lambda kind: kind.name)
 def test_replicas_that_a_member_scales_are_retained(plane: ControlPlane, kind: Kind) -> None:
     template = put(kind.workload(f"retained-{kind.name.lower()}"), ("metadata", "labels"), _RETAIN_REPLICAS)
     placed, scaled = kind.stages[0].template, kind.stages[1].template

@@ -52,10 +52,11 @@ def test_agent_asks_operations_of_the_member(
         flow.health(**{PULLED: "Healthy"})
         flow.aggregated(kind.whole([flow.member(PULLED)]))
 
-        pulled.members[PULLED].put(template, lambda now: kind.scaled(now, scaled))
-        flow.saw(f"the member's autoscaler sets {scaled}")
+        if not kind.stays:
+            pulled.members[PULLED].put(template, lambda now: kind.scaled(now, scaled))
+            flow.saw(f"the member's autoscaler sets {scaled}")
         flow.edited("once")
-        flow.members({PULLED: scaled})
+        flow.members({PULLED: kind.running(scaled)})
 
         at_rest("nothing more is asked", asked)
         now = {operation: count - before[0].get(operation, 0) for operation, count in asked().items()}

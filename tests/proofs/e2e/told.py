@@ -104,5 +104,8 @@ def _is_health(row: Object, now: Seen) -> bool:
 
 def _is_divided(effect: Object, changed: set[str], now: Seen) -> bool:
     if found := _SHARES.search(effect["text"]):
-        return sorted(map(int, found[1].split(" + "))) == sorted(now.clusters.values()) and "spec" in changed
-    return bool({"spec", "members"} & changed) or "with a share" in effect["text"]
+        has_come = "spec" in changed or "stays as it runs" in effect["text"]
+        return sorted(map(int, found[1].split(" + "))) == sorted(now.clusters.values()) and has_come
+    return bool({"spec", "members"} & changed) or any(
+        words in effect["text"] for words in ("with a share", "stays as it runs")
+    )
