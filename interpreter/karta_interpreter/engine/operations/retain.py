@@ -229,8 +229,8 @@ def _exchanged(rule: Immutable, places: Correspondence, retained: Object, observ
 
     is_fixed, is_share = rule.word == "fixed", rule.word == "share"
     if is_fixed:  # a member has mostly what the template has, or nothing
-        theirs = unless_broken(rule.place.evaluate, observed)
-        if not theirs or theirs == places.values(rule.place, retained):
+        theirs = unless_broken(rule.place.evaluate, observed) or []
+        if theirs.count(None) == len(theirs) or theirs == places.values(rule.place, retained):
             return retained
     is_same = is_share or get(template, _TEMPLATE) == get(observed, _TEMPLATE)
     shared: Iterable[tuple[Path, JSON]] = places.shared(rule.place, retained, drops=not is_fixed)
