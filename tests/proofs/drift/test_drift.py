@@ -43,7 +43,7 @@ class Store:
 
 def _crd(**replicas: object) -> Object:
     fields = {"replicas": {"type": "integer", **replicas}, "name": {"type": "string"}}
-    job = {"type": "object", "properties": {**fields, **dict.fromkeys(("groupName", "template"), _ANY)}}
+    job = {"type": "object", "properties": {**fields, **dict.fromkeys(("dependsOn", "groupName", "template"), _ANY)}}
     spec = {"type": "object", "properties": {"replicatedJobs": {"type": "array", "items": job}}, **_ANY}
     schema = {"type": "object", "properties": {"spec": spec}, **_ANY}
     version = {"name": "v1alpha2", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
