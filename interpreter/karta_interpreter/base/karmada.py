@@ -6,7 +6,7 @@ Each room that knows something about operations has one table of it, made by `by
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypedDict, TypeVar
+from typing import Final, NamedTuple, TypedDict, TypeVar, cast
 
 from karta_interpreter.base.k8s import JSON, Object
 
@@ -78,6 +78,17 @@ class Results(TypedDict, total=False):
     status: JSON
     healthy: bool
     dependencies: Sequence[Object]
+
+
+class Aggregation(Results, total=False):
+    """The answer of AggregateStatus, with a text for each report that it leaves out."""
+
+    unread: Sequence[str]
+
+
+def unread_reports(results: Results) -> Sequence[str]:
+    """Return a text for each report that an answer leaves out. Only AggregateStatus leaves out any."""
+    return cast("Aggregation", results).get("unread", ())
 
 
 class ScriptField(NamedTuple):

@@ -37,6 +37,7 @@ MOST_PARTS: Final = 1500
 # The most directly nested lists or maps with elements that are read in part. Types double with each level.
 _MOST_NESTED: Final = 3
 
+_LARGE: Final = 2.0**63
 _SCALARS: Final = (int, float, str, bool, None)
 
 # Only the garbage collector frees a type. Readers of the catalogue have 8,900 parts, and share 1,300 types.
@@ -145,11 +146,12 @@ def count_values(text: bytes) -> int:
     return 1 + len(text) - len(text.translate(None, b",:[{"))
 
 
-def reader(projections: Mapping[str, Projection | None]) -> Read:
+def reader(projections: Mapping[str, Projection | None], *, is_strict: bool = False) -> Read:
     """Return the decoder of an object that has these fields and no others, and returns their values in the same order.
 
     A value with a projection is an object, and objects in it have only the fields that the projection names. Any other
-    value is read in full, and is None if it is missing.
+    value is read in full, and is None if it is missing. One that ``is_strict`` reads no number of more than 64 bits,
+    and not all others.
 
     >>> projection = Projection()
     >>> projection.take("spec.replicas")
@@ -164,20 +166,30 @@ def reader(projections: Mapping[str, Projection | None]) -> Read:
         for name, projection in projections.items()
     ]
     decoder = msgspec.json.Decoder(
-        _shared(fields, lambda: msgspec.defstruct("_Fields", fields, forbid_unknown_fields=True))
+        _shared(fields, lambda: msgspec.defstruct("_Fields", fields, forbid_unknown_fields=True)),
+        float_hook=_small if is_strict else None,
     )
+    option = orjson.OPT_STRICT_INTEGER if is_strict else None  # 53 bits
 
     def read(text: bytes) -> tuple[tuple[JSON, ...], bytes]:
         if not text.isascii():
             text.decode()  # msgspec does not check that skipped text is UTF-8
         values = astuple(decoder.decode(text))
         # This is a TypeError for integers that orjson would have read as doubles: it has no larger ones.
-        encoded = orjson.dumps(values)
+        encoded = orjson.dumps(values, option=option)
         if len(encoded) > _MOST or (len(encoded) > _SURELY_FEW and count_values(encoded) > MOST_VALUES):
             raise msgspec.ValidationError("the parts that are read are too large")
         return values, encoded
 
     return read
+
+
+def _small(text: str) -> float:
+    """Return a number in a value that is read whole. Raises ValidationError for one of more than 64 bits."""
+    number = float(text)
+    if abs(number) >= _LARGE:
+        raise msgspec.ValidationError("a number is large")
+    return number
 
 
 def _type(projection: Projection, nested: int = 0) -> Any:  # noqa: ANN401 - a type

@@ -17,7 +17,9 @@ from karta_interpreter.engine.operations.aggregate import (
     has_ended,
     is_time,
     of_all,
+    read_items,
     reports_of,
+    unread_texts,
 )
 
 _HISTORY = "the template's present status, and what API servers and outcomes allow after it, decide"
@@ -42,8 +44,12 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
     if has_ended(definition, before):
         yield Fact("unchanged", "the template has reached its outcome, which does not change")
         return
-    reports = reports_of(definition, call.object, call.items)
-    silent = sorted({item.cluster for item in call.items} - {report.cluster for report in reports if report.status})
+    items, unread = read_items(definition, call.object, call.items)
+    for cluster, text in zip(unread, unread_texts(unread), strict=True):
+        yield Fact("unread", text, severity=Severity.WARNING, places=_silent_places(call, [cluster]))
+    reports = reports_of(definition, call.object, items)
+    reporting = {report.cluster for report in reports if report.status}
+    silent = sorted({item.cluster for item in items} - reporting - unread.keys())
     if silent or not call.items:
         yield _silent(call, silent, is_warning=bool(call.items) and not any(report.status for report in reports))
     recorded, merged = _Recorded(definition), NewObject()
@@ -64,14 +70,20 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
             yield Fact("removed", f"{field_path(path)} is removed: {why}", places=(removed,))
 
 
-def _silent(call: Call, clusters: Sequence[str], *, is_warning: bool) -> Fact:
-    places = []
+def _silent_places(call: Call, clusters: Sequence[str]) -> tuple[Place, ...]:
+    places = list[Place]()
     for item in call.items:
         if item.cluster in clusters:
             exists = item.status is not None
             places.append(Place(("status",), item.status, exists=exists, source="items", cluster=item.cluster))
+    return tuple(places)
+
+
+def _silent(call: Call, clusters: Sequence[str], *, is_warning: bool) -> Fact:
     note = f"no status from {', '.join(clusters) or 'any cluster'}; the rest is merged, or the template's stays"
-    return Fact("silent", note, severity=Severity.WARNING if is_warning else None, places=tuple(places))
+    return Fact(
+        "silent", note, severity=Severity.WARNING if is_warning else None, places=_silent_places(call, clusters)
+    )
 
 
 def _fields(

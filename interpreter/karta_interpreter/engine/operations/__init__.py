@@ -5,7 +5,16 @@ only `InterpretationError`. This package holds the answers and the code that onl
 belongs to `karta_interpreter.definitions.karta`, the envelope to `karta_interpreter.webhook.wire`.
 """
 
-from karta_interpreter.base.karmada import CHANGED, COUNTING_OPERATIONS, LIVE, SLOTS, Operation, Results, by_operation
+from karta_interpreter.base.karmada import (
+    CHANGED,
+    COUNTING_OPERATIONS,
+    LIVE,
+    SLOTS,
+    Operation,
+    Results,
+    by_operation,
+    unread_reports,
+)
 from karta_interpreter.engine.operations.call import (
     DEFAULT_OPTIONS,
     ITEM_FIELDS,
@@ -100,6 +109,7 @@ __all__ = [
     "script_results",
     "switches",
     "unless_broken",
+    "unread_reports",
     "why_left_out",
     "with_domains",
 ]

@@ -23,6 +23,7 @@ from karta_interpreter.base.k8s import (
     type_name,
 )
 from karta_interpreter.base.karmada import LIVE, SLOTS, Operation
+from karta_interpreter.engine.operations.status_bounds import beyond_bounds
 
 
 class Options(Struct, frozen=True):
@@ -83,29 +84,27 @@ class StatusItem(Struct, frozen=True):
     applied: bool = True
     message: str = ""
     health: str = ""
+    unread: str = ""
+    """Why the status cannot be read, if it is beyond bounds."""
 
     @classmethod
-    def of(cls, value: JSON, path: str) -> "StatusItem":
+    def of(cls, value: JSON, path: str, *, is_bounded: bool = False) -> "StatusItem":
         """Read Karmada's ``AggregatedStatusItem``. ``path`` is its path for the error about a wrong type.
+
+        A decoder that refuses large numbers has made an item that ``is_bounded``.
 
         >>> StatusItem.of({"clusterName": "member1", "applied": True}, "items[0]").cluster
         'member1'
         """
         if not isinstance(value, dict):
             raise InterpretationError(f"{path} must be an object, but is {type_name(value)}", code=400)
-        for field, expected in _ITEM_TYPES.items():
-            if field in value and type(value[field]) is not expected:
-                raise InterpretationError(
-                    f"{path}.{field} must be {type_name(expected())}, but is {type_name(value[field])}", code=400
-                )
+        get, status = value.get, value.get("status")
         # Go omits false from the JSON.
-        return cls(
-            value.get("clusterName", ""),
-            value.get("status"),
-            value.get("applied", False),
-            value.get("appliedMessage", ""),
-            value.get("health", ""),
-        )
+        cluster, applied, message = get("clusterName", ""), get("applied", False), get("appliedMessage", "")
+        health = get("health", "")
+        if not (type(cluster) is type(message) is type(health) is str and type(applied) is bool):
+            raise _mistyped(value, path)
+        return cls(cluster, status, applied, message, health, "" if is_bounded else beyond_bounds(status))
 
     @classmethod
     def written(cls, value: JSON, path: str, clusters: set[str], *, needs_cluster: bool = True) -> "StatusItem":
@@ -158,6 +157,16 @@ class StatusItem(Struct, frozen=True):
             item["status"] = self.status
         fields = {"applied": self.applied, "appliedMessage": self.message, "health": self.health}
         return item | {field: value for field, value in fields.items() if value}
+
+
+def _mistyped(item: Object, path: str) -> InterpretationError:
+    field, expected = next(
+        (field, expected)
+        for field, expected in _ITEM_TYPES.items()
+        if type(item.get(field, expected())) is not expected
+    )
+    message = f"{path}.{field} must be {type_name(expected())}, but is {type_name(item[field])}"
+    return InterpretationError(message, code=400)
 
 
 _FORM = "{clusterName: NAME, status: {…}}, as in a binding's status.aggregatedStatus"

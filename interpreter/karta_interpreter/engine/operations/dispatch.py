@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from karta_interpreter.base.k8s import Projection
 from karta_interpreter.base.karmada import Operation, Results, by_operation
 from karta_interpreter.definitions.karta import Definition, Reference, Unset
-from karta_interpreter.engine.operations.aggregate import aggregate_status, aggregation_reads
+from karta_interpreter.engine.operations.aggregate import aggregation, aggregation_reads
 from karta_interpreter.engine.operations.call import Call, Options
 from karta_interpreter.engine.operations.divided import with_shares
 from karta_interpreter.engine.operations.interpret_dependency import dependency_reads, interpret_dependency
@@ -46,7 +46,7 @@ _OWN: Final = by_operation(
     ),
     retain=Own(lambda own, call, _: {"retained": retain(own, call.object, call.member)}, retain_reads),
     aggregate_status=Own(
-        lambda own, call, _: {"aggregatedStatus": aggregate_status(own, call.object, call.items)},
+        lambda own, call, _: aggregation(own, call.object, call.items),
         aggregation_reads,
     ),
     interpret_status=Own(lambda own, call, _: {"status": interpret_status(own, call.object)}, status_reads),

@@ -21,7 +21,7 @@ from karta_interpreter.base.errors import (
     QueryRaisedError,
 )
 from karta_interpreter.base.k8s import COMPUTE_DOMAIN, JSON, NewObject, Object, namespace
-from karta_interpreter.base.karmada import OTHER_HALF, OWN_FUNCTIONS, SLOTS, Operation, Results
+from karta_interpreter.base.karmada import OTHER_HALF, OWN_FUNCTIONS, SLOTS, Operation, Results, unread_reports
 from karta_interpreter.definitions.karta import Definition, ReferenceReader, resolved
 from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem, TargetComponent
 from karta_interpreter.engine.operations.dispatch import own_answer
@@ -61,12 +61,16 @@ def interpret(
     if not definition.answers(call.operation):
         raise _unanswered(definition, call.operation)
     try:
-        return with_domains(own_answer(definition, call, options), reader)
+        answer = with_domains(own_answer(definition, call, options), reader)
     except InterpretationError as error:
         if definition.absent and isinstance(error.__cause__, QueryRaisedError):
             # The words of a definition's author name no object.
             raise InterpretationError(f"{error}: {'; '.join(definition.absent)}") from error
         raise
+    if on_print:
+        for text in unread_reports(answer):
+            on_print(text)
+    return answer
 
 
 def with_domains(results: Results, reader: ReferenceReader | None) -> Results:

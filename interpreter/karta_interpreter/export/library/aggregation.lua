@@ -108,14 +108,17 @@ local function reports_of(kind, template, items)
     local status, cluster = reported.status, reported.clusterName or ""
     local statuses, severity, place = {}, "", #all + 1
     if status == nil then status = {} end
-    if not is_object(status) then error("the status of a cluster must be an object", 0) end
-    if is_silent(status) then status = {} end
+    if not is_object(status) or is_silent(status) then status = {} end
     if next(status) ~= nil then
       -- The definition's statuses of the member: the template with the member's status and generation. A single report is
       -- compared with no other.
       template.status, metadata.generation = status, status.generation
       status.generation, status.resourceTemplateGeneration = nil, nil
-      if items[2] then statuses = kind.statuses_of(template) end
+      if items[2] then
+        local is_read, result = pcall(kind.statuses_of, template)
+        -- A report that cannot be read is none.
+        if is_read then statuses = result else status = {} end
+      end
       if with.removed then
         for field in pairs(kind.removed) do status[field] = nil end
       end
@@ -343,17 +346,21 @@ local function merged_condition(kind, name, parts)
   return merged
 end
 
+local function is_condition(value)
+  return type(value) == "table" and type(value.type) == "string" and type(value.status) == "string"
+end
+
 -- The merged conditions, one of each type; the last one counts if a type occurs twice in a cluster.
 local function merged_conditions(kind, parts)
   local names, conditions, merged = {}, {}, {}
   for i, part in ipairs(parts) do
     for _, condition in ipairs(part.value or {}) do
-      local name = condition.type
-      if not conditions[name] then
+      local name = is_condition(condition) and condition.type
+      if name and not conditions[name] then
         conditions[name] = {}
         names[#names + 1] = name
       end
-      conditions[name][i] = condition
+      if name then conditions[name][i] = condition end
     end
   end
   for _, name in ipairs(names) do
@@ -441,19 +448,22 @@ local function merged_value(kind, path, name, parts)
   if are_lists then
     if with.hold_while_there and path == "status.conditions" then parts = held_parts(kind, parts) end
     if with.hold_while_there then present = parts end
-    local elements, are_conditions, have_names = {}, true, true
+    local elements, are_conditions, has_condition = {}, true, false
     for _, part in ipairs(present) do
       for _, element in ipairs(part.value) do
-        local fields = is_object(element) and element or {}
         elements[#elements + 1] = {report = part.report, value = element}
-        are_conditions = are_conditions and type(fields.type) == "string" and type(fields.status) == "string"
-        have_names = have_names and type(fields.name) == "string"
+        local is_one = is_condition(element)
+        are_conditions, has_condition = are_conditions and is_one, has_condition or is_one
       end
     end
-    if elements[1] and are_conditions then return merged_conditions(kind, parts) end
+    if has_condition and (are_conditions or string.find(string.lower(name), "conditions$")) then
+      return merged_conditions(kind, parts)
+    end
     local keys, same = {}, {}
     for _, part in ipairs(elements) do
-      local key = have_names and part.value.name or identity_of(part.value)
+      local name_of_part = is_object(part.value) and part.value.name
+      part.is_named = type(name_of_part) == "string"
+      local key = part.is_named and "=" .. name_of_part or identity_of(part.value)
       if not same[key] then
         same[key] = {}
         keys[#keys + 1] = key
@@ -461,7 +471,8 @@ local function merged_value(kind, path, name, parts)
       table.insert(same[key], part)
     end
     for i, key in ipairs(keys) do
-      merged[i] = have_names and merged_value(kind, path .. "[]", "", same[key]) or same[key][1].value
+      local first_part = same[key][1]
+      merged[i] = first_part.is_named and merged_value(kind, path .. "[]", "", same[key]) or first_part.value
     end
     return merged
   end
@@ -546,18 +557,13 @@ local function keep_paths(kind, status, known)
   end
 end
 
-local function is_condition(value)
-  return type(value) == "table" and type(value.type) == "string" and type(value.status) == "string"
-end
-
--- The conditions of a status; none where its `conditions` are not a list of conditions.
+-- The conditions of a status; none where its `conditions` are not a list.
 local function conditions_in(status)
-  local conditions = is_object(status) and status.conditions
-  if not is_list(conditions) then return {} end
-  for _, condition in ipairs(conditions) do
-    if not is_condition(condition) then return {} end
+  local conditions, found = is_object(status) and status.conditions, {}
+  for _, condition in ipairs(is_list(conditions) and conditions or {}) do
+    if is_condition(condition) then found[#found + 1] = condition end
   end
-  return conditions
+  return found
 end
 
 -- The conditions with the status True, by their types.

@@ -98,6 +98,8 @@ class Metrics:
             "kind",
         )
         self.kept: Callable[[GVK], None] = lambda gvk: kept.labels(_kind_label(gvk)).inc()
+        unread = self._counter("unread_reports", "Merged statuses without a report that cannot be read.", "kind")
+        self.left_report_out: Callable[[GVK], None] = lambda gvk: unread.labels(_kind_label(gvk)).inc()
         recorded = self._counter(
             "recorded_calls", "With --record: calls to be written; outcomes are written, dropped, failed.", "outcome"
         )

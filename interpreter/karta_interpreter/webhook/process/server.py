@@ -21,6 +21,7 @@ from karta_interpreter.engine.operations import Options
 from karta_interpreter.webhook.answering.call_log import LOOK_PAUSE, AnswerGaps, CallLog
 from karta_interpreter.webhook.answering.calls import Calls
 from karta_interpreter.webhook.answering.load import Load
+from karta_interpreter.webhook.answering.unread_reports import UnreadReports
 from karta_interpreter.webhook.http.certificate import Certificate
 from karta_interpreter.webhook.http.listener import MOST_CONNECTIONS, Connections, Listener
 from karta_interpreter.webhook.http.ports import cannot_listen
@@ -109,7 +110,8 @@ class Server:
         self._gaps = AnswerGaps(lambda: self._store.reader, options, self._metrics.kept)
         self._calls = Calls(self._store, options, load)
         self._metrics.fights.limited = self._calls.interruption.limited
-        observers = CallLog(), self._metrics, self._metrics.fights, self._gaps
+        unread = UnreadReports(self._metrics.left_report_out)
+        observers = CallLog(), self._metrics, self._metrics.fights, self._gaps, unread
         self._calls.observers = [observer.see for observer in observers]
         if self._recorder:
             self._calls.observers.append(self._recorder.see)

@@ -14,6 +14,7 @@ from karta_interpreter.webhook.wire.response import (
     encode_failure,
     encode_results,
     encode_status,
+    remark_of,
 )
 
 __all__ = [
@@ -26,5 +27,6 @@ __all__ = [
     "encode_failure",
     "encode_results",
     "encode_status",
+    "remark_of",
     "request_of",
 ]

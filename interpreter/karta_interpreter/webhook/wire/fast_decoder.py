@@ -84,13 +84,14 @@ class Question(msgspec.Struct, frozen=True):
         if projection is None:
             return cls(*subject, _text_reader, by_script=True)
         projections = {field: projection if field in _OBJECTS else None for field in fields}
-        return cls(*subject, reader(projections), by_script=False)
+        is_strict = operation is Operation.AGGREGATE_STATUS
+        return cls(*subject, reader(projections, is_strict=is_strict), by_script=False)
 
     def call(self, values: tuple[JSON, ...]) -> Call:
         """Return the call with the values of the fields. Raises InterpretationError."""
         if SLOTS[self.operation].more:
             request = dict(zip(self.fields, values, strict=True))
-            return call_about(values[0], self.operation, request, self.definition.gvk)
+            return call_about(values[0], self.operation, request, self.definition.gvk, is_bounded=True)
         return Call(self.operation, values[1] if self.by_script else values[0])
 
 

@@ -10,6 +10,7 @@ from karta_interpreter.base.errors import InterpretationError, RequestError
 from karta_interpreter.base.k8s import GVK, JSON, MOST_REPLICAS, Object, type_name
 from karta_interpreter.base.karmada import API_VERSION
 from karta_interpreter.engine.operations import SLOTS, Call, Operation, StatusItem, TargetComponent
+from karta_interpreter.webhook.wire.deep_items import cut_items
 
 KIND = "ResourceInterpreterContext"
 SLOW: Final = 0.5
@@ -68,6 +69,8 @@ def parsed(body: bytes) -> JSON:
     except orjson.JSONDecodeError as error:
         if not body.strip():
             raise RequestError("the body is empty") from error
+        if "depth" in error.msg and len(shorter := cut_items(body)) < len(body):
+            return parsed(shorter)
         if "memory" not in error.msg:
             raise RequestError(f"the body is not JSON: {error}") from error
         if error.pos == 0:  # the memory of a child process
@@ -128,12 +131,14 @@ def call_of(request: Object, gvk: GVK) -> Call:
     return call_about(_object(request, "object", gvk), operation, request, gvk)
 
 
-def call_about(obj: Object, operation: Operation, request: Object, gvk: GVK) -> Call:
+def call_about(obj: Object, operation: Operation, request: Object, gvk: GVK, *, is_bounded: bool = False) -> Call:
     """Return the question about an object of that kind, with what the operation reads of the request in addition.
 
     Raises InterpretationError.
     """
     more = SLOTS[operation].more
+    if more == "items":
+        return Call(operation, obj, items=_items(request, is_bounded=is_bounded))
     return Call(operation, obj, **{more: _MORE[more](request, gvk)}) if more else Call(operation, obj)
 
 
@@ -158,11 +163,16 @@ def _replicas(request: Object) -> int:
     return replicas
 
 
-def _items(request: Object) -> tuple[StatusItem, ...]:
+def _items(request: Object, *, is_bounded: bool) -> tuple[StatusItem, ...]:
     items = [] if request.get("aggregatedStatus") is None else request["aggregatedStatus"]
     if not isinstance(items, list):
         raise _problem(f"request.aggregatedStatus must be a list, but is {type_name(items)}")
-    read = tuple(StatusItem.of(item, f"request.aggregatedStatus[{index}]") for index, item in enumerate(items))
+    read = tuple(
+        [
+            StatusItem.of(item, f"request.aggregatedStatus[{index}]", is_bounded=is_bounded)
+            for index, item in enumerate(items)
+        ]
+    )
     # Karmada's own cases have items without one, but its requests do not.
     for index in (index for index, item in enumerate(read) if not item.cluster):
         raise _problem(f"request.aggregatedStatus[{index}] has no clusterName, the cluster that reports the status")
@@ -172,10 +182,9 @@ def _items(request: Object) -> tuple[StatusItem, ...]:
 _MORE: Final[Mapping[str, Callable[[Object, GVK], Any]]] = {
     "replicas": lambda request, _: _replicas(request),
     "observed": lambda request, gvk: _object(request, "observedObject", gvk),
-    "items": lambda request, _: _items(request),
     "components": lambda request, _: TargetComponent.several(request.get("components"), "request.components"),
 }
-"""The readers of the request fields other than the object, by the fields of a call."""
+"""The readers of the request fields other than the object and the items, by the fields of a call."""
 
 
 def _text(request: Object, field: str) -> str:

@@ -18,7 +18,15 @@ import orjson
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, NOTHING, NewObject, Object, diff, type_name
 from karta_interpreter.base.karmada import API_VERSION
-from karta_interpreter.engine.operations import DEFAULT_OPTIONS, Call, Operation, Options, Results, by_operation
+from karta_interpreter.engine.operations import (
+    DEFAULT_OPTIONS,
+    Call,
+    Operation,
+    Options,
+    Results,
+    by_operation,
+    unread_reports,
+)
 from karta_interpreter.webhook.wire.request import KIND, Request
 
 _UNDIVIDED = (
@@ -28,8 +36,9 @@ _UNDIVIDED = (
 _CONTEXT = {"apiVersion": API_VERSION, "kind": KIND}
 # The names of results precede those of the other fields in the alphabet.
 _SUCCESS = (
-    f'{{"apiVersion":"{API_VERSION}","kind":"{KIND}","response":{{%b"status":{{"code":200}},"successful":true,"uid":%b}}}}'
+    f'{{"apiVersion":"{API_VERSION}","kind":"{KIND}","response":{{%b"status":{{"code":200%b}},"successful":true,"uid":%b}}}}'
 ).encode()
+_OK = b'"status":{"code":200'
 # The limit for a component in the CRD of ResourceBinding. Its webhook also refuses names that are not unique.
 _MAX_NAME_LENGTH = 32
 _MAX_MESSAGE_LENGTH = 4096
@@ -52,7 +61,26 @@ def encode_results(request: Request, results: Results, options: Options = DEFAUL
         raise InterpretationError(_UNDIVIDED)
     fields = _json(answer, "answer")[1:-1]
     separator = b"," if fields else b""
-    return _SUCCESS % (fields + separator, orjson.dumps(request.uid))
+    return _SUCCESS % (fields + separator, _remark(results), orjson.dumps(request.uid))
+
+
+def _remark(results: Results) -> bytes:
+    """Return the message about what a successful answer leaves out."""
+    unread = unread_reports(results)
+    return b',"message":' + orjson.dumps(_shown("; ".join(unread))) if unread else b""
+
+
+def remark_of(body: bytes) -> str:
+    """Return the message of the body of a successful answer, "" without one.
+
+    >>> remark_of(b'{"response":{"status":{"code":200},"successful":true,"uid":"1"}}')
+    ''
+    """
+    start = body.rfind(_OK)
+    if body[start + len(_OK) : start + len(_OK) + 1] != b",":
+        return ""
+    message: str = orjson.loads(b"{" + body[start:-2] + b"}")["status"]["message"]
+    return message
 
 
 def encode_failure(uid: str, code: int, message: str) -> bytes:
@@ -62,12 +90,14 @@ def encode_failure(uid: str, code: int, message: str) -> bytes:
     b'{"apiVersion":"config.karmada.io/v1alpha1","kind":"ResourceInterpreterContext","response":{"status":\
 {"code":404,"message":"no definition"},"successful":false,"uid":"1"}}'
     """
+    response = {"uid": uid, "successful": False, "status": {"code": code, "message": _shown(message)}}
+    return _json({**_CONTEXT, "response": response}, "answer")
+
+
+def _shown(message: str) -> str:
     # A definition may contain half a surrogate pair, which has no UTF-8 form.
     text = message.encode(errors="replace").decode()
-    if len(text) > _MAX_MESSAGE_LENGTH:
-        text = text[: _MAX_MESSAGE_LENGTH - 1] + "…"
-    response = {"uid": uid, "successful": False, "status": {"code": code, "message": text}}
-    return _json({**_CONTEXT, "response": response}, "answer")
+    return text if len(text) <= _MAX_MESSAGE_LENGTH else text[: _MAX_MESSAGE_LENGTH - 1] + "…"
 
 
 def _json(value: JSON, what: str) -> bytes:

@@ -12,6 +12,7 @@ from karta_interpreter.engine.evaluation import Status, match_status
 from karta_interpreter.engine.operations.call import StatusItem
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses
 from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING, observed_generation
+from karta_interpreter.engine.operations.status_bounds import MOST_LEVELS
 
 _WORST_FIRST: Final = (
     Status.FAILED,
@@ -26,6 +27,9 @@ _WORST_FIRST: Final = (
 )
 _GENERATIONS = {*BOOKKEEPING, "observedGeneration"}
 _NESTED = frozenset({dict, list})
+_TEXT: Final = frozenset({str, type(None)})
+_TEXT_FIELDS: Final = frozenset({"type", "status", "reason"})
+"""The fields of a condition that are text, apart from times. A ``message`` that is none is not merged."""
 
 # The removals below a value: by fields, and under None by elements. A field mapped to None is removed itself.
 _Removed: TypeAlias = dict[str | None, "_Removed | None"]
@@ -56,19 +60,31 @@ def reports_of(definition: Definition, template: Object, items: Sequence[StatusI
     """Return the reports to merge, in the order of cluster names.
 
     A cluster without a status is left out unless all others have completed. The workload as a whole has not completed
-    as long as one of its clusters has not reported.
+    as long as one of its clusters has not reported. Raises InterpretationError if a report cannot be read.
     """
+    removed = _removed(definition)
+    if len(items) == 1:  # compared with no other
+        report = _report(definition, template, removed, items[0], None)
+        return [report] if report.status else []
     # Karmada sorts them already. A caller of the command line or of a script may not, and the order decides texts.
-    ordered = sorted(items, key=lambda item: item.cluster)
-    removed: _Removed = {}
-    for path, rule in definition.annotations.aggregate.items():
-        if rule in OF_NO_CLUSTER and path[1:] and path[-1] is not None:  # a list keeps its elements
-            _add(removed, path[1:])
-    rank = ranks(definition) if len(items) > 1 else None
+    ordered, rank = sorted(items, key=lambda item: item.cluster), ranks(definition)
     reports = [_report(definition, template, removed, item, rank) for item in ordered]
     reporting = [report for report in reports if report.status]
     is_completed = reporting and all(Status.COMPLETED in report.matched for report in reporting)
     return reports if is_completed else reporting
+
+
+def ranked_report(definition: Definition, template: Object, item: StatusItem) -> MemberReport:
+    """Return the report of one of several clusters. Raises InterpretationError if it cannot be read."""
+    return _report(definition, template, _removed(definition), item, ranks(definition))
+
+
+def _removed(definition: Definition) -> _Removed:
+    removed: _Removed = {}
+    for path, rule in definition.annotations.aggregate.items():
+        if rule in OF_NO_CLUSTER and path[1:] and path[-1] is not None:  # a list keeps its elements
+            _add(removed, path[1:])
+    return removed
 
 
 def ranks(definition: Definition) -> Callable[[Status], int]:
@@ -93,39 +109,71 @@ def _report(
 ) -> MemberReport:
     """Return the report of a cluster. Without a ``rank`` it is the only one."""
     reported = item.status
+    if item.unread:
+        raise InterpretationError(item.unread)
     if reported is not None and not isinstance(reported, dict):
-        message = f"the status of cluster {item.cluster} must be an object, but is {type_name(reported)}"
-        raise InterpretationError(message, code=400)
+        raise InterpretationError(f"must be an object, but is {type_name(reported)}", code=400)
     # Until its controller has seen an object, the object has no status, even with an observed generation.
     if not reported or (reported.keys() <= _GENERATIONS and (observed_generation(reported) or 0) < 1):
         return MemberReport(item.cluster, {})
     # `status_history` sets the template's own generation, and reads the members' generations from their items.
     own = {key: value for key, value in reported.items() if key not in BOOKKEEPING}
+    # First of all: whatever looks at a status that is nested too deeply may fail.
+    status = {
+        key: _without_generations(value) if type(value) in _NESTED else value
+        for key, value in (_without(own, removed) if removed else own).items()
+    }
+    if (conditions := status.get("conditions")) is not None:
+        _check_conditions(definition, conditions)
     matched: tuple[Status, ...] = ()
     if rank:
         # The known part of the member's object: without a generation that it does not report.
         metadata = template.get("metadata")
         known = {**(metadata if isinstance(metadata, dict) else {}), "generation": reported.get("generation")}
         matched = match_status(definition, {**template, "metadata": known, "status": own}).matched
-    status = {
-        key: _without_generations(value) if type(value) in _NESTED else value
-        for key, value in (_without(own, removed) if removed else own).items()
-    }
     return MemberReport(item.cluster, status, matched, tuple(sorted(map(rank, matched))) if rank else (), reported)
 
 
-def _without_generations(value: JSON) -> JSON:
-    """Return a value without observed generations, as in conditions: each member counts its own."""
+def _without_generations(value: JSON, levels: int = MOST_LEVELS) -> JSON:
+    """Return a value without observed generations, as in conditions: each member counts its own.
+
+    Raises InterpretationError for a value with more levels.
+    """
     if type(value) is dict:
         # Mostly there is none, and one look over a condition takes a third of copying it.
         if "observedGeneration" not in value and _NESTED.isdisjoint(map(type, value.values())):
             return value
+        if levels < 0:
+            raise InterpretationError("is nested too deeply")
         return {
-            key: _without_generations(below) if type(below) in _NESTED else below
+            key: _without_generations(below, levels - 1) if type(below) in _NESTED else below
             for key, below in value.items()
             if key != "observedGeneration"
         }
-    return list(map(_without_generations, value)) if type(value) is list else value
+    if type(value) is not list:
+        return value
+    if levels < 0:
+        raise InterpretationError("is nested too deeply")
+    return [_without_generations(element, levels - 1) for element in value]
+
+
+def _check_conditions(definition: Definition, conditions: JSON) -> None:
+    """Raise InterpretationError for conditions that are not a list of objects, or have no text where text belongs."""
+    if type(conditions) is list:
+        for index, condition in enumerate(conditions):
+            # Mostly all fields are text.
+            if condition is None or (type(condition) is dict and _TEXT.issuperset(map(type, condition.values()))):
+                continue
+            path = f"status.conditions[{index}]"
+            if type(condition) is not dict:
+                raise InterpretationError(f"{path} is {type_name(condition)}, not an object")
+            for field, value in condition.items():
+                if type(value) not in _TEXT and (field in _TEXT_FIELDS or field.endswith("Time")):
+                    raise InterpretationError(f"{path}.{field} is {type_name(value)}, not a string")
+        return
+    rules = definition.status  # of a JobFlow they are a map of its jobs
+    if rules is not None and rules.conditions is not None and rules.conditions.query.text == ".status.conditions":
+        raise InterpretationError(f"status.conditions is {type_name(conditions)}, not a list")
 
 
 def _add(removed: _Removed, path: Sequence[str | None]) -> None:

@@ -7,10 +7,10 @@ annotation precedes them.
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import JSON, NewObject, grouped
+from karta_interpreter.base.k8s import JSON, NewObject, grouped, parts_of, type_name
 from karta_interpreter.definitions.karta import FAILING, TRANSITIONAL, AggregateRule, Definition, PathPattern
 from karta_interpreter.definitions.karta.annotations import FieldPlace
 from karta_interpreter.engine.evaluation import Status
@@ -30,6 +30,8 @@ _REVISION = frozenset({"currentRevision", "updateRevision", "currentReplicas"})
 
 UNTIL_THE_END = frozenset({Status.RUNNING, Status.SUSPENDED})  # neither is so any more when a cluster has completed
 _SOUNDS_LIKE_FAILURE = ("fail", "error", "degraded", "stalled", "timeout", "exceeded")
+_CONDITIONS = ("status", "conditions")
+_NUMBERS = {int, float}
 _NOTHING: frozenset[Status] = frozenset()
 _LONGEST_MESSAGE = 32768  # of a `metav1.Condition`, which an API server refuses with a longer one
 
@@ -38,10 +40,17 @@ Present = dict[int, MemberPart]
 
 
 class Merging:
-    """Merges statuses by the rules of one definition."""
+    """Merges statuses by the rules of one definition.
 
-    def __init__(self, definition: Definition) -> None:
-        self._name = definition.name
+    Raises InterpretationError for values that no rule merges. If it ``is_strict``, these are also values of several
+    types. ``left_out`` gets the clusters with an element of a list that is left out, and why.
+    """
+
+    def __init__(
+        self, definition: Definition, left_out: dict[str, str] | None = None, *, is_strict: bool = False
+    ) -> None:
+        self._name, self._is_strict = definition.name, is_strict
+        self._left_out = {} if left_out is None else left_out
         self._rules = definition.annotations.aggregate
         self.polarity = Polarity(definition)
         self._hold_while_there = definition.status is not None and definition.status.hold_while_there
@@ -57,12 +66,14 @@ class Merging:
         lacks = len(present) < len([member for member in candidates if member.value])
         if not values or (lacks and self._rules.get(path) is AggregateRule.MIN):
             return None
+        kinds = set(map(type, values))  # not isinstance, by which a bool is an int
+        if self._is_strict and len(kinds) > 1 and kinds != _NUMBERS:
+            raise InterpretationError(f"{path[-1]} has several types")
         if path in self._rules:
             return self._ruled(path, [*present.values()])
-        kinds = set(map(type, values))  # not isinstance, by which a bool is an int
         if kinds == {bool}:
             return is_everywhere and all(values)
-        if kinds <= {int, float} and not is_generation(str(path[-1])):
+        if kinds <= _NUMBERS and not is_generation(str(path[-1])):
             return total(values)
         if kinds == {dict}:
             return self._objects(path, of_all(present, candidates, {})) or (None if any(values) else {})
@@ -79,14 +90,15 @@ class Merging:
 
     def _ruled(self, path: PathPattern, present: Sequence[MemberPart]) -> JSON:
         rule = self._rules[path]
+        if any(type(member.value) in (dict, list) for member in present):
+            self._compare_parts(path, present)
         if rule in WORST_FIRST:
             present = sorted(present, key=lambda member: member.report.severity)
         try:
             return reduce_values(rule, [member.value for member in present])
         except InterpretationError as error:
-            field = "".join("[]" if step is None else f".{step}" for step in path)
             place = FieldPlace(self._name, "", "aggregate")
-            raise InterpretationError(f"{place}, {field}: {error}", place=place) from error
+            raise InterpretationError(f"{place}, {path_text(path)}: {error}", place=place) from error
 
     def _objects(self, path: PathPattern, parts: Sequence[MemberPart]) -> NewObject:
         present = _present(parts)
@@ -106,20 +118,44 @@ class Merging:
         return {key: value for key, value in merged.items() if value is not None}
 
     def _lists(self, path: PathPattern, lists: Sequence[MemberPart]) -> list[JSON]:
-        if self._hold_while_there and path == ("status", "conditions"):
+        if self._hold_while_there and path == _CONDITIONS:
             lists = self._held(lists)
         elements = [element for member in lists for element in member.value]
         if are_conditions([element for element in elements if element is not None]):
+            if path != _CONDITIONS:  # which are looked at in each report
+                self._compare_parts(path, lists)
             return _conditions(self.polarity, lists)
-        if not all(isinstance(element, dict) and isinstance(element.get("name"), str) for element in elements):
-            unrepeated: NewObject = {}  # hundreds of clusters may have hundreds of elements each
-            for element in elements:
-                unrepeated.setdefault(json.dumps(element, sort_keys=True), element)
-            return list(unrepeated.values())
-        named = grouped(
-            (element["name"], MemberPart(member.report, element)) for member in lists for element in member.value
+        if str(path[-1]).lower().endswith("conditions") and any(map(is_condition, elements)):
+            return _conditions(self.polarity, self._sound(path, lists))
+        if not all(map(_has_name, elements)):
+            self._compare_parts(path, lists)
+        same = grouped(
+            (_identity(element), MemberPart(member.report, element)) for member in lists for element in member.value
         )
-        return [self._objects((*path, None), same) for same in named.values()]
+        return [
+            self._objects((*path, None), parts) if _has_name(parts[0].value) else parts[0].value
+            for parts in same.values()
+        ]
+
+    def _compare_parts(self, path: PathPattern, parts: Sequence[MemberPart]) -> None:
+        """Compare values that are not merged field by field: a place in them has the same type in all."""
+        if self._is_strict:
+            types = set[TypeAt]().union(*(types_in(member.value) for member in parts))
+            if len({place for place, _ in types}) < len(types):
+                raise InterpretationError(f"a part of {path[-1]} has several types")
+
+    def _sound(self, path: PathPattern, lists: Sequence[MemberPart]) -> list[MemberPart]:
+        """Return the conditions of each cluster without elements that are none, which an API server refuses."""
+        self._compare_parts(path, lists)
+        sound = list[MemberPart]()
+        for member in lists:
+            conditions = list(filter(is_condition, member.value))
+            sound.append(MemberPart(member.report, conditions))
+            if len(conditions) < len(list(filter(None, member.value))):
+                self._left_out.setdefault(
+                    member.report.cluster, f"has an element without a type or a status in {path_text(path)[1:]}"
+                )
+        return sound
 
     def _held(self, lists: Sequence[MemberPart]) -> list[MemberPart]:
         """Return the conditions that hold for the whole, as True ones do, and the conditions that are not mapped."""
@@ -199,12 +235,42 @@ class Polarity:
         return self._completes_by_expression or Status.COMPLETED in self.means(name)
 
 
+def is_condition(element: JSON) -> bool:
+    """Return whether an element of a list is a condition: an object with a type and a status, both text."""
+    return isinstance(element, dict) and isinstance(element.get("type"), str) and isinstance(element.get("status"), str)
+
+
 def are_conditions(elements: Sequence[JSON]) -> bool:
-    """Return whether the elements of a list are conditions: objects with a type and a status, both text."""
-    return bool(elements) and all(
-        isinstance(element, dict) and isinstance(element.get("type"), str) and isinstance(element.get("status"), str)
-        for element in elements
-    )
+    """Return whether the elements of a list are conditions."""
+    return bool(elements) and all(map(is_condition, elements))
+
+
+def _has_name(element: JSON) -> bool:
+    return isinstance(element, dict) and isinstance(element.get("name"), str)
+
+
+def _identity(element: JSON) -> tuple[bool, str]:
+    """Return a key that elements of a list share if they are one: those of a name, and equal ones without."""
+    return (True, element["name"]) if _has_name(element) else (False, json.dumps(element, sort_keys=True))
+
+
+TypeAt: TypeAlias = tuple[PathPattern, str]
+"""A place in a value, and the type of a value there."""
+
+
+def types_in(value: JSON, path: PathPattern = ()) -> set[TypeAt]:
+    """Return the types of a value and of the values within it."""
+    if value is None:
+        return set()
+    types = {(path, type_name(value))}
+    for step, below in parts_of(value):
+        types |= types_in(below, (*path, step if isinstance(step, str) else None))
+    return types
+
+
+def path_text(path: PathPattern) -> str:
+    """Return the path of a field as the annotation writes it."""
+    return "".join("[]" if step is None else f".{step}" for step in path)
 
 
 def _conditions(polarity: Polarity, parts: Sequence[MemberPart]) -> list[JSON]:

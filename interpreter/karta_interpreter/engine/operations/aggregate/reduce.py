@@ -1,17 +1,15 @@
 """Reduces the values of one field to one, by the rule that a definition names."""
 
-import math
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache, reduce
+from math import inf
 from operator import add
 
 from karta_interpreter.base.errors import InterpretationError, QuantityError
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Quantity, parse_duration, type_name
 from karta_interpreter.definitions.karta import AggregateRule
-
-# API servers read larger integers as floating-point numbers, which no CRD accepts as integers.
-_LEAST, _LARGEST = -(2**63), 2**63 - 1
+from karta_interpreter.engine.operations.status_bounds import LARGEST_NUMBER, LEAST_NUMBER
 
 WORST_FIRST = frozenset({AggregateRule.WORST, AggregateRule.UNION})
 """The rules that take the values of the worst clusters first."""
@@ -29,13 +27,16 @@ def reduce_values(rule: AggregateRule, values: Sequence[JSON]) -> JSON:
     if rule not in _COMPUTATIONS:
         return _SELECTIONS[rule](values)
     values = [value for value in values if value != ""]
-    return _COMPUTATIONS[rule](values) if values else None
+    reduced: JSON = _COMPUTATIONS[rule](values) if values else None
+    if type(reduced) in (int, float) and not LEAST_NUMBER <= reduced <= LARGEST_NUMBER:
+        raise InterpretationError("the number has more than 64 bits")
+    return reduced
 
 
 def total(numbers: Sequence[JSON]) -> JSON:
     """Return the sum of some numbers. The largest int32 stands for "unlimited" in Kubernetes, and stays unchanged.
 
-    Raises InterpretationError if JSON cannot hold the sum: it is not finite, or too large for an int64.
+    Raises InterpretationError for a sum that is too large for an int64.
 
     >>> total([1, 2]), total([2147483647, 2147483647])
     (3, 2147483647)
@@ -45,8 +46,8 @@ def total(numbers: Sequence[JSON]) -> JSON:
     try:
         amount: int | float = sum(numbers)
     except OverflowError:
-        amount = math.inf
-    if not (math.isfinite(amount) if isinstance(amount, float) else _LEAST <= amount <= _LARGEST):
+        amount = inf
+    if not LEAST_NUMBER <= amount <= LARGEST_NUMBER:
         raise InterpretationError("the sum is too large for a number")
     return amount
 

@@ -12,7 +12,7 @@ from karta_interpreter.base.k8s import GVK, JSON, NewObject, Object, Projection,
 from karta_interpreter.definitions.karta import ADDING_UP, OF_A_CLUSTER, OF_TEMPLATE, AggregateRule, Definition
 from karta_interpreter.engine.evaluation import Status, match_status, status_match_reads
 from karta_interpreter.engine.operations.aggregate.member_status import is_new
-from karta_interpreter.engine.operations.aggregate.merge import Polarity, are_conditions
+from karta_interpreter.engine.operations.aggregate.merge import Polarity, is_condition
 from karta_interpreter.engine.operations.aggregate.reduce import (
     falls,
     is_end,
@@ -51,17 +51,15 @@ def has_ended(definition: Definition, status: JSON) -> bool:
     return bool(outcomes) and not outcomes.keys().isdisjoint(_true_conditions(status))
 
 
-def next_status(
-    definition: Definition, polarity: Polarity, template: Object, merged: Object, items: Sequence[StatusItem]
-) -> NewObject:
+def next_status(definition: Definition, template: Object, merged: Object, items: Sequence[StatusItem]) -> NewObject:
     """Return a merged status as the successor of the template's present status."""
     present_status: Object = before if isinstance(before := template.get("status"), dict) else {}
     status = {**merged}
     # Each member counts its own generations, which mean nothing here.
     status.pop("observedGeneration", None)
-    new = sorted(item.cluster for item in items if is_new(item.status))
+    new = sorted([item.cluster for item in items if is_new(item.status)])
     if new or definition.annotations.outcomes:
-        status = _concluded(definition, polarity, status, present_status, items, new)
+        status = _concluded(definition, Polarity(definition), status, present_status, items, new)
     if definition.annotations.outcomes:
         status = _with_starts(definition, template, status, present_status)
     if query := ENDED_CONTAINERS.get(definition.gvk):
@@ -143,8 +141,7 @@ def _conditions(status: JSON) -> list[Object]:
     conditions = get(status, ("conditions",))
     if not isinstance(conditions, list):
         return []
-    conditions = [condition for condition in conditions if condition is not None]
-    return conditions if are_conditions(conditions) else []
+    return list(filter(is_condition, conditions))
 
 
 def _agreed_generation(definition: Definition, items: Sequence[StatusItem], current: int | None) -> JSON:
