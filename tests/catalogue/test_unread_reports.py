@@ -49,7 +49,7 @@ def _damages(status: Object) -> Iterator[_Damage]:
             yield _Damage("a large number", path, edit.set_value(status, path, 2**63))
             yield _Damage("a number as text", path, edit.set_value(status, path, "zzz"))
             yield _Damage("a number as object", path, edit.set_value(status, path, {"zzz": 1}))
-        elif type(value) is str:
+        elif type(value) is str and value:
             yield _Damage("a text as number", path, edit.set_value(status, path, 987654321))
             yield _Damage("a text as object", path, edit.set_value(status, path, {"zzz": 1}))
     if isinstance(conditions := status.get("conditions"), list):

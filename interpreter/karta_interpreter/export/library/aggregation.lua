@@ -350,22 +350,35 @@ local function is_condition(value)
   return type(value) == "table" and type(value.type) == "string" and type(value.status) == "string"
 end
 
+-- An element that is no condition, if all clusters with conditions have it.
+local function in_all(parts, elements)
+  local found = nil
+  for i, part in ipairs(parts) do
+    if next(part.value or {}) ~= nil then
+      if elements[i] == nil then return nil end
+      found = found or elements[i]
+    end
+  end
+  return found
+end
+
 -- The merged conditions, one of each type; the last one counts if a type occurs twice in a cluster.
 local function merged_conditions(kind, parts)
   local names, conditions, merged = {}, {}, {}
   for i, part in ipairs(parts) do
     for _, condition in ipairs(part.value or {}) do
-      local name = is_condition(condition) and condition.type
-      if name and not conditions[name] then
+      local name = is_condition(condition) and condition.type or "\0" .. identity_of(condition)
+      if not conditions[name] then
         conditions[name] = {}
         names[#names + 1] = name
       end
-      if name then conditions[name][i] = condition end
+      conditions[name][i] = condition
     end
   end
   for _, name in ipairs(names) do
-    local own = {}
-    for i, part in ipairs(parts) do
+    local own, is_odd = {}, string.sub(name, 1, 1) == "\0"
+    if is_odd then merged[#merged + 1] = in_all(parts, conditions[name]) end
+    for i, part in ipairs(is_odd and {} or parts) do
       local report, condition = part.report, conditions[name][i] or {}
       local order = report.severity .. "\0" .. (condition.status or "None")
       own[#own + 1] = {report = report, value = condition, order = order}
@@ -378,7 +391,7 @@ local function merged_conditions(kind, parts)
       end
       if kind.ending[name] and unfinished[1] then own = unfinished end
     end
-    merged[#merged + 1] = merged_condition(kind, name, own)
+    if not is_odd then merged[#merged + 1] = merged_condition(kind, name, own) end
   end
   return merged
 end

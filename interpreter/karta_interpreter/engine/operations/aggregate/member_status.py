@@ -26,8 +26,8 @@ _WORST_FIRST: Final = (
     Status.COMPLETED,
 )
 _GENERATIONS = {*BOOKKEEPING, "observedGeneration"}
-_NESTED = frozenset({dict, list})
-_TEXT: Final = frozenset({str, type(None)})
+NESTED = frozenset({dict, list})
+TEXT: Final = frozenset({str, type(None)})
 _TEXT_FIELDS: Final = frozenset({"type", "status", "reason"})
 """The fields of a condition that are text, apart from times. A ``message`` that is none is not merged."""
 
@@ -120,7 +120,7 @@ def _report(
     own = {key: value for key, value in reported.items() if key not in BOOKKEEPING}
     # First of all: whatever looks at a status that is nested too deeply may fail.
     status = {
-        key: _without_generations(value) if type(value) in _NESTED else value
+        key: _without_generations(value) if type(value) in NESTED else value
         for key, value in (_without(own, removed) if removed else own).items()
     }
     if (conditions := status.get("conditions")) is not None:
@@ -141,12 +141,12 @@ def _without_generations(value: JSON, levels: int = MOST_LEVELS) -> JSON:
     """
     if type(value) is dict:
         # Mostly there is none, and one look over a condition takes a third of copying it.
-        if "observedGeneration" not in value and _NESTED.isdisjoint(map(type, value.values())):
+        if "observedGeneration" not in value and NESTED.isdisjoint(map(type, value.values())):
             return value
         if levels < 0:
             raise InterpretationError("is nested too deeply")
         return {
-            key: _without_generations(below, levels - 1) if type(below) in _NESTED else below
+            key: _without_generations(below, levels - 1) if type(below) in NESTED else below
             for key, below in value.items()
             if key != "observedGeneration"
         }
@@ -162,13 +162,13 @@ def _check_conditions(definition: Definition, conditions: JSON) -> None:
     if type(conditions) is list:
         for index, condition in enumerate(conditions):
             # Mostly all fields are text.
-            if condition is None or (type(condition) is dict and _TEXT.issuperset(map(type, condition.values()))):
+            if condition is None or (type(condition) is dict and TEXT.issuperset(map(type, condition.values()))):
                 continue
             path = f"status.conditions[{index}]"
             if type(condition) is not dict:
                 raise InterpretationError(f"{path} is {type_name(condition)}, not an object")
             for field, value in condition.items():
-                if type(value) not in _TEXT and (field in _TEXT_FIELDS or field.endswith("Time")):
+                if type(value) not in TEXT and (field in _TEXT_FIELDS or field.endswith("Time")):
                     raise InterpretationError(f"{path}.{field} is {type_name(value)}, not a string")
         return
     rules = definition.status  # of a JobFlow they are a map of its jobs

@@ -14,7 +14,7 @@ from karta_interpreter.base.k8s import JSON, NewObject, grouped, parts_of, type_
 from karta_interpreter.definitions.karta import FAILING, TRANSITIONAL, AggregateRule, Definition, PathPattern
 from karta_interpreter.definitions.karta.annotations import FieldPlace
 from karta_interpreter.engine.evaluation import Status
-from karta_interpreter.engine.operations.aggregate.member_status import MemberPart, MemberReport
+from karta_interpreter.engine.operations.aggregate.member_status import NESTED, TEXT, MemberPart, MemberReport
 from karta_interpreter.engine.operations.aggregate.reduce import (
     WORST_FIRST,
     is_generation,
@@ -62,15 +62,13 @@ class Merging:
     def value(self, path: PathPattern, present: Present, candidates: Sequence[MemberPart]) -> JSON:
         """Return the merged value of one field, None for none. ``candidates`` are the clusters that could have it."""
         values, is_everywhere = [member.value for member in present.values()], len(present) == len(candidates)
-        # Go leaves out a counter of 0, which is the least. A cluster without the object around it has no counter.
-        lacks = len(present) < len([member for member in candidates if member.value])
-        if not values or (lacks and self._rules.get(path) is AggregateRule.MIN):
+        if not values:
             return None
         kinds = set(map(type, values))  # not isinstance, by which a bool is an int
         if self._is_strict and len(kinds) > 1 and kinds != _NUMBERS:
             raise InterpretationError(f"{path[-1]} has several types")
         if path in self._rules:
-            return self._ruled(path, [*present.values()])
+            return self._ruled(path, [*present.values()], candidates)
         if kinds == {bool}:
             return is_everywhere and all(values)
         if kinds <= _NUMBERS and not is_generation(str(path[-1])):
@@ -88,9 +86,12 @@ class Merging:
             worst = min(range(len(candidates)), key=lambda position: candidates[position].report.severity)
         return present[worst].value if worst in present else None
 
-    def _ruled(self, path: PathPattern, present: Sequence[MemberPart]) -> JSON:
+    def _ruled(self, path: PathPattern, present: Sequence[MemberPart], candidates: Sequence[MemberPart]) -> JSON:
         rule = self._rules[path]
-        if any(type(member.value) in (dict, list) for member in present):
+        # Go leaves out a counter of 0, which is the least. A cluster without the object around it has no counter.
+        if rule is AggregateRule.MIN and len(present) < len([member for member in candidates if member.value]):
+            return None
+        if type(present[0].value) in NESTED:
             self._compare_parts(path, present)
         if rule in WORST_FIRST:
             present = sorted(present, key=lambda member: member.report.severity)
@@ -126,7 +127,8 @@ class Merging:
                 self._compare_parts(path, lists)
             return _conditions(self.polarity, lists)
         if str(path[-1]).lower().endswith("conditions") and any(map(is_condition, elements)):
-            return _conditions(self.polarity, self._sound(path, lists))
+            self._compare_parts(path, lists)
+            return self._sound_conditions(path, lists)
         if not all(map(_has_name, elements)):
             self._compare_parts(path, lists)
         same = grouped(
@@ -139,23 +141,39 @@ class Merging:
 
     def _compare_parts(self, path: PathPattern, parts: Sequence[MemberPart]) -> None:
         """Compare values that are not merged field by field: a place in them has the same type in all."""
-        if self._is_strict:
+        # Mostly they are lists of objects with nothing but text.
+        if self._is_strict and not all(_are_texts(member.value) for member in parts):
             types = set[TypeAt]().union(*(types_in(member.value) for member in parts))
             if len({place for place, _ in types}) < len(types):
                 raise InterpretationError(f"a part of {path[-1]} has several types")
 
-    def _sound(self, path: PathPattern, lists: Sequence[MemberPart]) -> list[MemberPart]:
-        """Return the conditions of each cluster without elements that are none, which an API server refuses."""
-        self._compare_parts(path, lists)
-        sound = list[MemberPart]()
+    def _sound_conditions(self, path: PathPattern, lists: Sequence[MemberPart]) -> list[JSON]:
+        """Merge lists with elements that are no conditions. They stay if all clusters with conditions have them.
+
+        An API server may refuse a condition without a status, and none that all operators write.
+        """
+        sound, odd = list[MemberPart](), list[dict[str, JSON]]()
         for member in lists:
-            conditions = list(filter(is_condition, member.value))
-            sound.append(MemberPart(member.report, conditions))
-            if len(conditions) < len(list(filter(None, member.value))):
-                self._left_out.setdefault(
-                    member.report.cluster, f"has an element without a type or a status in {path_text(path)[1:]}"
-                )
-        return sound
+            elements = [element for element in member.value if element is not None]
+            sound.append(MemberPart(member.report, list(filter(is_condition, elements))))
+            if elements:
+                odd.append({f"{_identity(element)}": element for element in elements if not is_condition(element)})
+        kept = odd[0].keys() & set.intersection(*(set(elements) for elements in odd))
+        for member in lists:
+            if any(
+                not is_condition(element) and f"{_identity(element)}" not in kept for element in member.value if element
+            ):
+                lacks = f"has an element without a type or a status in {path_text(path)[1:]}"
+                self._left_out.setdefault(member.report.cluster, lacks)
+        merged = {condition["type"]: condition for condition in _conditions(self.polarity, sound)}
+        merged |= {key: odd[0][key] for key in kept}
+        order = dict.fromkeys(
+            element["type"] if is_condition(element) else f"{_identity(element)}"
+            for member in lists
+            for element in member.value
+            if element is not None
+        )
+        return [merged[key] for key in order if key in merged]
 
     def _held(self, lists: Sequence[MemberPart]) -> list[MemberPart]:
         """Return the conditions that hold for the whole, as True ones do, and the conditions that are not mapped."""
@@ -247,6 +265,12 @@ def are_conditions(elements: Sequence[JSON]) -> bool:
 
 def _has_name(element: JSON) -> bool:
     return isinstance(element, dict) and isinstance(element.get("name"), str)
+
+
+def _are_texts(value: JSON) -> bool:
+    return type(value) is list and all(
+        type(element) is dict and TEXT.issuperset(map(type, element.values())) for element in value
+    )
 
 
 def _identity(element: JSON) -> tuple[bool, str]:
