@@ -32,8 +32,8 @@ def _imported(*command: str) -> list[str]:
     ("command", "most"),
     [
         pytest.param(("catalogue", "list"), 20, id="a written list"),
-        pytest.param(("interpret", "-f", _KARTA, _OBJECT), 171, id="answers"),
-        pytest.param(("tree", "-f", _KARTA, _OBJECT), 181, id="components"),
+        pytest.param(("interpret", "-f", _KARTA, _OBJECT), 173, id="answers"),
+        pytest.param(("tree", "-f", _KARTA, _OBJECT), 183, id="components"),
         pytest.param(("validate", _KARTA), 165, id="findings"),
     ],
 )

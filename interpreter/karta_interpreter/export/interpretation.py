@@ -144,7 +144,7 @@ def _named(script: OperationScript, rule: ExtraDependency) -> list[str]:
 
 def status(script: OperationScript) -> None:
     """Write ``ReflectStatus``."""
-    reflect = "status_of" if script.definition.keeps_generation else "status_without_generation"
+    reflect = "status_with_template" if script.definition.keeps_generation else "status_without_generation"
     if script.definition.annotations.observes_generation:
         reflect = "reflected_status"
     script.add(f"function ReflectStatus(obj)\n  return {reflect}(obj)\nend")

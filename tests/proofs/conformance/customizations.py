@@ -121,7 +121,8 @@ def difference(pair: Pair, call: Call, answered: Outcome) -> str:
     apply. Where the Karta's answer leaves out a report that cannot be read, nothing is compared.
     """
     expected = pair.expected(call)
-    if expected.results and expected.results.get("unread"):  # which a script does not look for
+    # A script does not look for reports that cannot be read.
+    if "cannot be read: " in expected.error or (expected.results and expected.results.get("unread")):
         return ""
     if expected.results is None or answered.results is None:
         return "" if expected.results is answered.results and not answered.defect else f"{expected} -> {answered}"

@@ -24,7 +24,8 @@ def interpret_status(definition: Definition, obj: Object) -> NewObject:
     A status with ``observedGeneration`` also gets two fields, as in Karmada's native interpreter
     (``native/reflectstatus.go``): ``generation`` of the object and ``resourceTemplateGeneration``. They tell
     AggregateStatus if a member has caught up with the template. An ``observedGeneration`` about another object is left
-    out, unless the mappings read it.
+    out, unless the mappings read it. Then only the generation of the template is added: it tells what has reached the
+    member.
     """
     status = obj.get("status")
     if status is None:
@@ -35,10 +36,8 @@ def interpret_status(definition: Definition, obj: Object) -> NewObject:
         return status
     if not definition.keeps_generation:
         return {field: value for field, value in status.items() if field != "observedGeneration"}
-    if not definition.annotations.observes_generation:
-        return status
     kept, current, of_template = {**status}, generation(obj), _template_generation(obj)
-    if current is not None:
+    if current is not None and definition.annotations.observes_generation:
         kept["generation"] = current
     if of_template is not None:
         kept["resourceTemplateGeneration"] = of_template

@@ -532,19 +532,23 @@ local function emptied(kind, status)
   return left
 end
 
--- The template's generation if all members have observed it, as text if a member writes it so.
-local function agreed_generation(items, current)
-  local is_text = false
-  if not current or not items[1] then return nil end
+-- The template's generation if all members have observed it, as text if a member writes it so; the old one if a member is
+-- behind or silent; nil if no member writes any.
+local function merged_generation(items, current, before)
+  local is_text, is_written, is_behind = false, false, false
+  if not current or not items[1] then return before end
   for _, reported in ipairs(items) do
-    local status = reported.status or {}
+    local status = reported.status
+    if not is_object(status) or next(status) == nil then return before end
     local observed, own = observed_generation(status), integer(status.generation)
     local of_template = integer(status.resourceTemplateGeneration)
-    is_text = is_text or type(status.observedGeneration) == "string"
     local is_current = observed and own and of_template and observed >= own and of_template >= current
-    if with.mapped_generation then is_current = observed end
-    if not is_current then return nil end
+    if with.mapped_generation then is_current = observed and (not of_template or of_template >= current) end
+    is_text = is_text or type(status.observedGeneration) == "string"
+    is_written, is_behind = is_written or status.observedGeneration ~= nil, is_behind or not is_current
   end
+  if not is_written then return nil end
+  if is_behind then return before end
   return is_text and string.format("%d", current) or current
 end
 
@@ -725,7 +729,8 @@ local function aggregated(kind, template, items)
     for _, reported in ipairs(items) do is_over = is_over and has_ended(kind, reported.status) end
   end
   if not is_object(template.metadata) then template.metadata = {} end
-  local generation = agreed_generation(items, integer(template.metadata.generation))
+  local old_generation = is_object(before) and before.observedGeneration or nil
+  local generation = merged_generation(items, integer(template.metadata.generation), old_generation)
   local clusters = with.waiting and new_clusters(items)
   local reports = reports_of(kind, template, items)
   if reports[2] then
@@ -743,6 +748,7 @@ local function aggregated(kind, template, items)
     if with.ends and (statuses.Completed or statuses.Failed) then return template end
     merged = emptied(kind, before)
   end
+  merged.observedGeneration = nil
   if with.waiting and clusters then wait_for(kind, merged, clusters) end
   if with.outcomes and kind.outcomes then merged = with_outcome(kind, merged, before, is_over) end
   local known = is_object(before) and before or {}
@@ -757,7 +763,7 @@ local function aggregated(kind, template, items)
     end
   end
   if with.kept_paths then keep_paths(kind, merged, known) end
-  merged.observedGeneration = generation or known.observedGeneration
+  if generation ~= nil then merged.observedGeneration = generation end
   if with.required then
     for _, field in ipairs(kind.required) do
       local owner = value_at(merged, field.path, #field.path - 1)

@@ -137,13 +137,19 @@ local function status_of(obj)
   return status or {}
 end
 
--- The status; with observedGeneration, also the generations that show whether the status is current.
-local function reflected_status(obj)
+-- The status with the template's generation, which tells what has reached the member.
+local function status_with_template(obj)
   local status = status_of(obj)
   if status.observedGeneration ~= nil then
-    status.generation = generation_of(obj) or status.generation
     status.resourceTemplateGeneration = template_generation(obj) or status.resourceTemplateGeneration
   end
+  return status
+end
+
+-- The status; with observedGeneration, also the generations that show whether the status is current.
+local function reflected_status(obj)
+  local status = status_with_template(obj)
+  if status.observedGeneration ~= nil then status.generation = generation_of(obj) or status.generation end
   return status
 end
 

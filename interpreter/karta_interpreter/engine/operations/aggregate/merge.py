@@ -5,13 +5,13 @@ annotation precedes them.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, partial
 from typing import NamedTuple, TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON, NewObject, grouped, parts_of, type_name
-from karta_interpreter.definitions.karta import FAILING, TRANSITIONAL, AggregateRule, Definition, PathPattern
+from karta_interpreter.definitions.karta import AT_WORK, FAILING, TRANSITIONAL, AggregateRule, Definition, PathPattern
 from karta_interpreter.definitions.karta.annotations import FieldPlace
 from karta_interpreter.engine.evaluation import Status
 from karta_interpreter.engine.operations.aggregate.member_status import NESTED, TEXT, MemberPart, MemberReport
@@ -248,6 +248,13 @@ class Polarity:
         """Return whether a type is written only if it is true. Its absence in other clusters then says nothing."""
         return self._rules.get(("status", "conditions", name)) is AggregateRule.ANY
 
+    def agrees(self, name: str, matched: Collection[Status]) -> bool:
+        """Return whether a cluster without any condition does not contradict a type: its status means the same."""
+        means = self.means(name)
+        if means:
+            return not means.isdisjoint(matched)
+        return not self.completes and AT_WORK.issuperset(matched)
+
     def may_complete(self, name: str) -> bool:
         """Return whether a type may mean that the workload has completed. A silent cluster rules that out."""
         return self._completes_by_expression or Status.COMPLETED in self.means(name)
@@ -306,10 +313,16 @@ def _conditions(polarity: Polarity, parts: Sequence[MemberPart]) -> list[JSON]:
         for condition in filter(None, member.value):
             by_type.setdefault(condition["type"], {})[position] = MemberPart(member.report, condition)
     counted = cache(partial(_counted, reports))
+    # Operators of older releases may write no conditions.
+    quiet = [position for position, member in enumerate(parts) if member.report.status and not any(member.value)]
     merged = list[JSON]()
     for name, present in by_type.items():
         ends = not polarity.means(name).isdisjoint(UNTIL_THE_END)
-        condition = _condition(polarity, name, present, counted(polarity.may_complete(name), ends))
+        of_type = counted(polarity.may_complete(name), ends)
+        if quiet:
+            agreeing = [position for position in quiet if polarity.agrees(name, reports[position].matched)]
+            of_type = of_type._replace(positions=of_type.positions.difference(agreeing))
+        condition = _condition(polarity, name, present, of_type)
         if condition is not None:
             merged.append(condition)
     return merged

@@ -65,9 +65,9 @@ def next_status(definition: Definition, template: Object, merged: Object, items:
     if query := ENDED_CONTAINERS.get(definition.gvk):
         _forget_returned(status, query.evaluate(template))
     successor = _with_known(definition, status, present_status)
-    observed = _agreed_generation(definition, items, generation(template))
-    if observed is not None or "observedGeneration" in present_status:
-        successor["observedGeneration"] = present_status["observedGeneration"] if observed is None else observed
+    observed = _observed_generation(definition, items, generation(template), present_status.get("observedGeneration"))
+    if observed is not None:
+        successor["observedGeneration"] = observed
     for (_, *path), value in definition.annotations.required_status.items():  # an API server requires them
         if get(successor, (*path,)) is None and isinstance(get(successor, (*path[:-1],)), dict):
             successor = set_value(successor, (*path,), value)
@@ -144,25 +144,35 @@ def _conditions(status: JSON) -> list[Object]:
     return list(filter(is_condition, conditions))
 
 
-def _agreed_generation(definition: Definition, items: Sequence[StatusItem], current: int | None) -> JSON:
-    """Return the template's generation, in the members' type, if all members have caught up with it, else None.
+def _observed_generation(
+    definition: Definition, items: Sequence[StatusItem], current: int | None, before: JSON
+) -> JSON:
+    """Return the template's generation, in the members' type, if all members have caught up with it, else the old one.
 
     As in Karmada's native interpreter (``native/aggregatestatus.go``), a member is current if its controller observed
     the member object's generation, and that object was made from the template's generation. Of a generation of another
-    object the mappings only read that it is there.
+    object the mappings only read that it is there. If no operator writes any, nobody would ever correct an old one, and
+    it is None.
     """
-    if not items or current is None:
+    if not items or current is None or not all(item.status for item in items):
+        return before
+    if not any("observedGeneration" in item.status for item in items):
         return None
-    for item in items:
-        observed = observed_generation(item.status)
-        if observed is None:
-            return None
-        if not definition.annotations.observes_generation:
-            continue
-        of_member, of_template = map(item.status.get, BOOKKEEPING)
-        if type(of_member) is not int or type(of_template) is not int or observed < of_member or of_template < current:
-            return None
+    if not all(_is_current(definition, item.status, current) for item in items):
+        return before
     return str(current) if any(isinstance(item.status["observedGeneration"], str) for item in items) else current
+
+
+def _is_current(definition: Definition, status: Object, current: int) -> bool:
+    observed = observed_generation(status)
+    of_member, of_template = map(status.get, BOOKKEEPING)
+    if observed is None:
+        return False
+    if not definition.annotations.observes_generation:
+        return type(of_template) is not int or of_template >= current
+    if type(of_member) is not int or type(of_template) is not int:
+        return False
+    return observed >= of_member and of_template >= current
 
 
 def _with_starts(definition: Definition, template: Object, status: NewObject, before: Object) -> NewObject:
