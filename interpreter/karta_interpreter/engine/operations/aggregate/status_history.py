@@ -154,13 +154,20 @@ def _observed_generation(
     object the mappings only read that it is there. If no operator writes any, nobody would ever correct an old one, and
     it is None.
     """
-    if not items or current is None or not all(item.status for item in items):
+    if not items or current is None:
         return before
-    if not any("observedGeneration" in item.status for item in items):
+    is_written, is_text, is_current = False, False, True
+    for item in items:
+        if not item.status:
+            return before
+        observed = item.status.get("observedGeneration")
+        is_written, is_text = is_written or observed is not None, is_text or isinstance(observed, str)
+        is_current = is_current and _is_current(definition, item.status, current)
+    if not is_written:
         return None
-    if not all(_is_current(definition, item.status, current) for item in items):
+    if not is_current:
         return before
-    return str(current) if any(isinstance(item.status["observedGeneration"], str) for item in items) else current
+    return str(current) if is_text else current
 
 
 def _is_current(definition: Definition, status: Object, current: int) -> bool:
