@@ -5,6 +5,9 @@ from pathlib import Path
 from karta_interpreter.definitions.karta import CORE
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import Loaded
+from karta_interpreter.languages.jq import queries_in
+from karta_interpreter.languages.jq.syntax import FunctionCall, Identity, Index, Literal, Node
+from karta_interpreter.languages.jq.syntax.traversal import parts_of
 from tests.catalogue.entries import of_all_kinds
 
 
@@ -28,3 +31,20 @@ def test_named_after_its_kind(definition: Definition) -> None:
 @of_all_kinds
 def test_catalogue_expressions_run_in_process(definition: Definition) -> None:
     assert not definition.uses_bounded
+
+
+@of_all_kinds
+def test_no_list_is_read_by_position(definition: Definition) -> None:
+    """An element after the last position that is read would be nothing, with success.
+
+    The first element may be a special one, and lists that an expression makes have fixed positions.
+    """
+    parts = (definition.components, definition.status, definition.annotations, definition.references)
+    assert [query.text for query in queries_in(parts) if any(map(_is_later, parts_of(query.node)))] == []
+
+
+def _is_later(node: Node) -> bool:
+    match node:
+        case Index(target, Literal(int(position))):
+            return position > 0 and not isinstance(target, FunctionCall | Identity)
+    return False

@@ -17,7 +17,8 @@ from karta_interpreter.webhook.wire import Request, encode_results
 from tests.support.counting import calls
 from tests.support.examples import SWEEPS_ALL
 
-_SIZES = (8, 16, 48)
+_SIZES = (6, 12, 36)
+"""Whole rounds of lists of two, three or six elements, which are repeated."""
 _MOST = 4.4  # exactly 4 if the work is linear, 10 if it is quadratic
 _SMALL = 100
 

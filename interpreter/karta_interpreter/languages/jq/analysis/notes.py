@@ -193,6 +193,7 @@ class _Meter:
 
     def _reach(self, node: ast.Node, target: costs.Growth, keys: Sequence[costs.Growth]) -> costs.Growth:
         """Return how taking a part of a target grows the input. The output contains nothing of the keys."""
+        keys = [replace(key, size=0, yields=key.outputs) for key in keys]
         return self._combine(node, [target, *keys], paths_are_light=target.count is None)
 
     def _note(self, node: ast.Node, reason: str) -> costs.Growth:

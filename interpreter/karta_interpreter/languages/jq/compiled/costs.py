@@ -11,9 +11,9 @@ pipe. An expression is plain only if neither can get out of hand:
    lengths, types, products of paths, and values computed from those. A path is not light, nor is ``.x // 1``: the value
    there may have any size. ``.x // 1 | numbers`` is light. Next to ``*``, ``%``, ``and``, ``or`` and ``has``, and as a
    key, a constant time is enough: there a path is allowed.
-2. *Size.* All outputs together are at most 256 times as large as the input. Pipes multiply. Commas, operators, arrays,
+2. *Size.* All outputs together are at most 1024 times as large as the input. Pipes multiply. Commas, operators, arrays,
    objects and strings add.
-3. *Work.* There are at most 1024 steps for every element of the input.
+3. *Work.* There are at most 8192 steps for every element of the input.
 
 The size of a value is the number of values in it, with one more for every 16 characters of its texts.
 
@@ -35,8 +35,8 @@ from msgspec.structs import replace
 from karta_interpreter.languages.jq.compiled.regex import COMPUTED_GROUPS, COMPUTED_SIZE, RegexCall
 from karta_interpreter.languages.jq.syntax import FunctionCall
 
-SIZE_LIMIT: Final = 256
-WORK_LIMIT: Final = 1024
+SIZE_LIMIT: Final = 1024
+WORK_LIMIT: Final = 8192
 CHARACTERS: Final = 16
 """How many characters count as much as a value."""
 PIECES: Final = 1 + CHARACTERS
