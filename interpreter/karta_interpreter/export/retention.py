@@ -19,7 +19,7 @@ from karta_interpreter.definitions.karta import (
     Unset,
 )
 from karta_interpreter.definitions.karta.expressions import reads_object
-from karta_interpreter.engine.operations import switches
+from karta_interpreter.engine.operations import resumed_values, switches
 from karta_interpreter.export.lua import (
     Expression,
     Name,
@@ -55,12 +55,10 @@ def retain(script: OperationScript) -> None:
     if not is_plain:
         script.features.add("lists")
         lines = _pairing(script)
-    if all_switches and not is_plain:
-        finders = ", ".join(script.function(query, "switch", "places") for query in all_switches)
-        lines.append(f"  keep_unset_switches(pairing, {{{finders}}})")
-    else:
-        for query in all_switches:
-            lines += _indented(_calls(script, "keep_unset_paths", query, "switch"))
+    resumed = resumed_values(definition.components)
+    keep = "keep_switches_at" if is_plain else "keep_switches"
+    for query in all_switches:
+        lines += _indented(_calls(script, keep, query, "switch", lua_value(resumed.get(query))))
     counts = _counts(script)
     if counts:
         lines.append(f"  {counts}")
@@ -229,7 +227,7 @@ def _queue(script: OperationScript) -> list[str]:
         return []
     lines: list[str] = []
     for component in definition.components:
-        resumed = {action.path: action.value for action in component.resume}
+        resumed = resumed_values([component])
         for query in switches([component]):
             value = resumed.get(query)
             if has_empty(value):  # Karmada drops it if a script makes it

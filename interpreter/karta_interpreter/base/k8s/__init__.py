@@ -36,7 +36,7 @@ from karta_interpreter.base.k8s.fields import (
     text_field,
 )
 from karta_interpreter.base.k8s.patch import changes, diff, patched
-from karta_interpreter.base.k8s.projection import MOST_VALUES, UNREAD, Projection, Read, count_values, reader
+from karta_interpreter.base.k8s.projection import MOST_VALUES, UNREAD, Projection, Read, count_values, loaded, reader
 from karta_interpreter.base.k8s.quantity import QUANTITY, Quantity, parse_duration
 from karta_interpreter.base.k8s.request_path import request_path
 from karta_interpreter.base.k8s.requirements import (
@@ -117,6 +117,7 @@ __all__ = [
     "json_pointer",
     "label",
     "listed_versions",
+    "loaded",
     "merge_requirements",
     "name",
     "namespace",

@@ -53,7 +53,8 @@ class Projection:
     """The parts of a value that are read. Its type, and whether it is there, count as read in any case.
 
     ``fields`` are read of an object, ``elements`` of a list or of an object's values. ``is_whole`` is set if all is
-    read. A value with too many parts is coarse: a part that would have one more is read whole instead.
+    read, and ``is_raw`` too if few answers read it: `loaded` decodes such a value then. A value with too many parts is
+    coarse: a part that would have one more is read whole instead.
 
     >>> projection = Projection()
     >>> projection.take("spec.replicas", "spec.containers[].image")
@@ -61,12 +62,12 @@ class Projection:
     True
     """
 
-    __slots__ = ("_room", "elements", "fields", "is_whole", "variables")
+    __slots__ = ("_room", "elements", "fields", "is_raw", "is_whole", "variables")
 
     def __init__(self, most: int = MOST_PARTS, room: list[int] | None = None) -> None:
         self.fields: dict[str, Projection] = {}
         self.elements: Projection | None = None
-        self.is_whole = False
+        self.is_whole = self.is_raw = False
         self.variables: dict[str, Projection] = {}
         """The projections of the values of variables, if what is read of them matters."""
         self._room = [most] if room is None else room
@@ -176,7 +177,7 @@ def reader(projections: Mapping[str, Projection | None], *, is_strict: bool = Fa
             text.decode()  # msgspec does not check that skipped text is UTF-8
         values = astuple(decoder.decode(text))
         # This is a TypeError for integers that orjson would have read as doubles: it has no larger ones.
-        encoded = orjson.dumps(values, option=option)
+        encoded = orjson.dumps(values, _left_out, option)
         if len(encoded) > _MOST or (len(encoded) > _SURELY_FEW and count_values(encoded) > MOST_VALUES):
             raise msgspec.ValidationError("the parts that are read are too large")
         return values, encoded
@@ -192,10 +193,32 @@ def _small(text: str) -> float:
     return number
 
 
+def loaded(value: JSON) -> JSON:
+    """Return a value that a reader may have left raw, or None if orjson cannot decode it.
+
+    >>> loaded(msgspec.Raw(b"[1]")), loaded([1])
+    ([1], [1])
+    """
+    import orjson  # noqa: PLC0415 - as in `reader`
+
+    if not isinstance(value, msgspec.Raw):
+        return value
+    try:
+        return orjson.loads(bytes(value))
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _left_out(value: object) -> None:
+    """Encode a raw value as null: no expression walks it. Raises TypeError for any other value."""
+    if not isinstance(value, msgspec.Raw):
+        raise TypeError(type(value).__name__)
+
+
 def _type(projection: Projection, nested: int = 0) -> Any:  # noqa: ANN401 - a type
     """Return the type of a part, which is ``nested`` in so many lists or maps without a field between."""
     if projection.is_whole or nested > _MOST_NESTED:
-        return Any
+        return msgspec.Raw if projection.is_raw else Any
     elements = _type(projection.elements, nested + 1) if projection.elements and not projection.fields else Any
     return Union[(_object_type(projection, elements), list[elements], *_SCALARS)]  # type: ignore[valid-type]  # made at run time
 

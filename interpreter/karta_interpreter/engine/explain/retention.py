@@ -17,8 +17,10 @@ from karta_interpreter.engine.operations import (
     Results,
     RetainStep,
     cannot_change,
+    is_queued,
     retain_steps,
     unless_broken,
+    unset_switches,
 )
 from karta_interpreter.languages.jq import Query
 
@@ -32,6 +34,10 @@ _REASONS: Final = {
 def retention_facts(definition: Definition, call: Call, _options: Options, _results: Results) -> Iterator[Fact]:
     """Yield each place that Retain changed, in the order of its rules."""
     before, places = call.object, Correspondence(definition, call.object, call.member)
+    for path, _, is_dropped in unset_switches(definition, places, call.object, call.member):
+        if is_dropped and not is_queued(definition, call.object):
+            note = "the template has dropped the switch, and in the member only Karmada has written it"
+            yield Fact("dropped", note, places=(place_at(path, call.member, OBSERVED),))
     for step, after in _settled(retain_steps(definition, call.object, call.member)):
         for path, *_ in changes(before, after):
             ours, value = place_at(path, before), get(after, path, NOTHING)

@@ -29,17 +29,13 @@ from karta_interpreter.base.k8s import (
     parts_within,
 )
 from karta_interpreter.base.k8s.yaml_writer import to_yaml_line
-from karta_interpreter.engine.operations import respelled
+from karta_interpreter.engine.operations import MANAGED_FIELDS, MOST_ENTRIES, karmadas_managers, manager_of, respelled
 
 _UNCOMPARED: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 _LABELLING: Final = (("metadata", "labels"), ("metadata", "annotations"))
 AMOUNT: Final = re.compile(r"\.(requests|limits)[.\[][^\[]*$")
 """The field of an amount of a resource. Controllers write 1000m and the number 1 as "1"."""
 _LONGEST: Final = 256
-# The most writers of one object that are distinguished. An API server keeps ten, plus the writers that apply.
-_ENTRIES: Final = 64
-# Annotations whose writer is Karmada. A binary with another name takes over the second one at the next edit.
-_KARMADAS: Final = frozenset({"f:work.karmada.io/name", "f:resourcetemplate.karmada.io/generation"})
 # Three rounds within this many seconds are a fight.
 _WINDOW: Final = 3600
 MOST_FIELDS: Final = 5
@@ -102,19 +98,15 @@ def compared(ours: Object, observed: Object) -> Comparison | None:
 
 def owners(observed: Object) -> list[tuple[Writer, Object]]:
     """Return the writers of an object with their fields: Karmada first, as "", then the latest writer first."""
-    entries = get(observed, ("metadata", "managedFields"))
-    if not isinstance(entries, list) or len(entries) > _ENTRIES:
+    entries = get(observed, MANAGED_FIELDS)
+    if not isinstance(entries, list) or len(entries) > MOST_ENTRIES:
         return []
-    path = "f:metadata", "f:annotations"
-    managers = [str(entry.get("manager") or "")[:_LONGEST] for entry in entries]
-    karmada = set()
-    for manager, entry in zip(managers, entries, strict=True):
-        if _KARMADAS & {*get(entry.get("fieldsV1"), path, ())}:
-            karmada.add(manager)
+    karmada = karmadas_managers(entries)
     owned = []
-    for manager, entry in zip(managers, entries, strict=True):
+    for entry in entries:
         time = datetime.fromisoformat(entry["time"]).timestamp() if entry.get("time") else 0
-        name = "" if manager in karmada else manager
+        manager = manager_of(entry)
+        name = "" if manager in karmada else manager[:_LONGEST]
         owned.append((Writer(name, int(time) % 2**32), entry.get("fieldsV1") or {}))
     return sorted(owned, key=lambda pair: (pair[0].manager != "", -pair[0].time))
 

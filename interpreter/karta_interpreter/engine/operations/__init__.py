@@ -49,6 +49,7 @@ from karta_interpreter.engine.operations.interpretation import (
 )
 from karta_interpreter.engine.operations.left_out import resources_left_out
 from karta_interpreter.engine.operations.list_matching import Correspondence, respelled, unless_broken
+from karta_interpreter.engine.operations.managers import MANAGED_FIELDS, MOST_ENTRIES, karmadas_managers, manager_of
 from karta_interpreter.engine.operations.native_interpreters import CARRIED, NATIVE, natively_answered
 from karta_interpreter.engine.operations.retain import (
     RETAIN_REPLICAS,
@@ -56,9 +57,11 @@ from karta_interpreter.engine.operations.retain import (
     cannot_change,
     is_queued,
     kept_as_it_runs,
+    resumed_values,
     retain,
     retain_steps,
     switches,
+    unset_switches,
 )
 
 __all__ = [
@@ -70,6 +73,8 @@ __all__ = [
     "IDENTITY",
     "ITEM_FIELDS",
     "LIVE",
+    "MANAGED_FIELDS",
+    "MOST_ENTRIES",
     "NATIVE",
     "RETAIN_REPLICAS",
     "SLOTS",
@@ -93,8 +98,10 @@ __all__ = [
     "is_behind",
     "is_queued",
     "is_stale",
+    "karmadas_managers",
     "kept_as_it_runs",
     "left_out_text",
+    "manager_of",
     "named_objects",
     "natively_answered",
     "own_answer",
@@ -102,6 +109,7 @@ __all__ = [
     "reads_of_karta",
     "resources_left_out",
     "respelled",
+    "resumed_values",
     "retain",
     "retain_steps",
     "script_errors",
@@ -110,6 +118,7 @@ __all__ = [
     "switches",
     "unless_broken",
     "unread_reports",
+    "unset_switches",
     "why_left_out",
     "with_domains",
 ]

@@ -42,6 +42,7 @@ from karta_interpreter.engine.operations.list_matching import (
     united,
     unless_broken,
 )
+from karta_interpreter.engine.operations.managers import MANAGED_FIELDS, is_only_karmadas
 from karta_interpreter.engine.operations.revise_replica import revision_reads
 from karta_interpreter.languages.jq import Location, Query, take_outputs
 
@@ -67,10 +68,10 @@ def retain(definition: Definition, desired: Object, observed: Object) -> Object:
     """Return the desired object with the member's own values from the observed object.
 
     The member keeps its replica counts if the template carries the label `RETAIN_REPLICAS`. It keeps replica counts and
-    suspend switches that the template leaves unset, the queue's fields of an object with the queue's label, and the
-    places of the definition's ``retain`` annotation. Retaining twice changes nothing more. Karmada relies on it
-    (``objectwatcher.go`` compares the result with the member). Values that cannot be read in the member's object are
-    not kept, because the error would repeat for ever.
+    suspend switches that the template leaves unset, but no switch that Karmada alone owns, the queue's fields of an
+    object with the queue's label, and the places of the definition's ``retain`` annotation. Retaining twice changes
+    nothing more. Karmada relies on it (``objectwatcher.go`` compares the result with the member). Values that cannot be
+    read in the member's object are not kept, because the error would repeat for ever.
     """
     retained = desired
     for _, step in retain_steps(definition, desired, observed):
@@ -82,7 +83,7 @@ def retain_steps(definition: Definition, desired: Object, observed: Object) -> I
     """Yield the object after each step of `retain`. Raises QueryError."""
     places = Correspondence(definition, desired, observed)
     # Switches before counts: Karta's own Sandbox counts 0 pods while its switch `.spec.operatingMode` is Suspended.
-    retained = _retain_switches(definition, places, desired)
+    retained = _retain_switches(definition, places, desired, observed)
     yield "switches", retained
     retained = before = _retain_scale(definition, retained, observed)
     yield "counts", retained
@@ -111,7 +112,11 @@ def retain_reads(definition: Definition, projection: Projection) -> None:
     """Mark what Retain reads of both objects."""
     projection.at("metadata", "labels", RETAIN_REPLICAS).is_whole = True
     revision_reads(definition, projection)
-    take_outputs(projection, *switches(definition.components))
+    all_switches = switches(definition.components)
+    take_outputs(projection, *all_switches)
+    if all_switches:
+        managers = projection.at(*MANAGED_FIELDS)
+        managers.is_whole = managers.is_raw = True
     if definition.suspend:
         for name in definition.annotations.queue_labels:
             projection.at("metadata", "labels", name).is_whole = True
@@ -132,15 +137,34 @@ def switches(components: Iterable[ComponentRules]) -> Collection[Query]:
     )
 
 
-def _retain_switches(definition: Definition, places: Correspondence, desired: Object) -> Object:
+def resumed_values(components: Iterable[ComponentRules]) -> Mapping[Query, JSON]:
+    """Return the values that resume, by the expressions of their fields."""
+    return {action.path: action.value for component in components for action in component.resume}
+
+
+def _retain_switches(definition: Definition, places: Correspondence, desired: Object, observed: Object) -> Object:
     retained = desired
+    for path, value, is_dropped in unset_switches(definition, places, desired, observed):
+        if not is_dropped:
+            retained = set_value(retained, path, value)
+    return retained
+
+
+def unset_switches(
+    definition: Definition, places: Correspondence, desired: Object, observed: Object
+) -> Iterator[tuple[Path, JSON, bool]]:
+    """Yield the switches of the member that the template leaves unset, and whether Retain drops them.
+
+    A switch that Karmada alone has written is none of the member's: the template had it, and has dropped it. What
+    resumes anyway stays, because an API server may write it as a default again.
+    """
+    resumed = resumed_values(definition.components)
     for query in switches(definition.components):
         # A template with a value in every place needs nothing of the member. Comparing the two is the slow part.
-        if None in places.values(query, retained):
-            for path, value in places.shared(query, retained):
-                if get(retained, path) is None:
-                    retained = set_value(retained, path, value)
-    return retained
+        if None in places.values(query, desired):
+            for path, value in places.shared(query, desired):
+                if get(desired, path) is None:
+                    yield path, value, value != resumed.get(query) and is_only_karmadas(observed, path)
 
 
 def is_queued(definition: Definition, obj: Object) -> bool:
@@ -156,7 +180,7 @@ def _keep_queued(definition: Definition, places: Correspondence, template: Objec
     """
     result = template
     for component in definition.components:
-        resumed = {action.path: action.value for action in component.resume}
+        resumed = resumed_values([component])
         for query in switches([component]):
             for path, value in places.shared(query, result, resumed.get(query)):
                 result = set_value(result, path, value)

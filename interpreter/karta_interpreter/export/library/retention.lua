@@ -173,22 +173,54 @@ local function shared_paths(pairing, paths, absent, drops, holds)
   return found
 end
 
--- Keeps the member's suspend switches that the template leaves unset.
-local function keep_unset_paths(pairing, paths)
-  for _, shared in ipairs(shared_paths(pairing, paths)) do
-    if value_at(pairing.desired, shared.path) == nil then write_at(pairing.desired, shared.path, shared.value) end
+-- Whether the fields of a manager have a field, or something around it that may be owned as a whole.
+local function may_own(fields, path)
+  for _, key in ipairs(path) do
+    fields = peek(fields, "f:" .. key)
+    if fields == nil or is_empty(fields) then break end
   end
+  return fields ~= nil
 end
 
--- Keeps the member's suspend switches that the template leaves unset.
-local function keep_unset_switches(pairing, finders)
-  for _, find in ipairs(finders) do
-    local is_unset = false
-    local values = template_results(pairing, find)
-    for i = 1, #values do is_unset = is_unset or values[i] == null end
-    for _, shared in ipairs(is_unset and shared_places(pairing, find, nil, false, true) or {}) do
-      if value_at(pairing.desired, shared.path) == nil then write_at(pairing.desired, shared.path, shared.value) end
+-- Whether Karmada alone owns a field: the managers of the annotations that it gives each object.
+local function is_only_karmadas(obj, path)
+  local entries = peek(obj, "metadata", "managedFields")
+  if not is_list(entries) or #entries > 64 then return false end
+  local keys, ours, is_owned = {"fieldsV1"}, {}, false
+  for _, key in ipairs(path) do keys[#keys + 1] = "f:" .. key end
+  for _, entry in ipairs(entries) do
+    local noted = peek(entry, "fieldsV1", "f:metadata", "f:annotations")
+    if peek(noted, "f:work.karmada.io/name") or peek(noted, "f:resourcetemplate.karmada.io/generation") then
+      ours[peek(entry, "manager") or ""] = true
     end
+  end
+  for _, entry in ipairs(entries) do
+    if may_own(peek(entry, "fieldsV1"), path) and not ours[peek(entry, "manager") or ""] then return false end
+    is_owned = is_owned or peek(entry, unpack(keys)) ~= nil
+  end
+  return is_owned
+end
+
+-- Keeps a suspend switch of the member that the template leaves unset, unless Karmada alone has written it. What
+-- resumes anyway is kept.
+local function keep_switch(pairing, shared, resumed)
+  if value_at(pairing.desired, shared.path) ~= nil then return end
+  if not equal(shared.value, resumed) and is_only_karmadas(pairing.observed, shared.path) then return end
+  write_at(pairing.desired, shared.path, shared.value)
+end
+
+-- Keeps the member's suspend switches at paths.
+local function keep_switches_at(pairing, paths, resumed)
+  for _, shared in ipairs(shared_paths(pairing, paths)) do keep_switch(pairing, shared, resumed) end
+end
+
+-- Keeps the member's suspend switches at places.
+local function keep_switches(pairing, find, resumed)
+  local is_unset = false
+  local values = template_results(pairing, find)
+  for i = 1, #values do is_unset = is_unset or values[i] == null end
+  for _, shared in ipairs(is_unset and shared_places(pairing, find, nil, false, true) or {}) do
+    keep_switch(pairing, shared, resumed)
   end
 end
 
