@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -6,9 +7,11 @@ import pytest
 from lupa import lua52
 
 from karta_interpreter.base.errors import ExportError
+from karta_interpreter.base.k8s.edit import set_value
 from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.karta.loading import load_definition
+from karta_interpreter.engine.operations import Operation
 from karta_interpreter.export.argocd_health import argocd_health
 from tests.catalogue.entries import entries
 from tests.catalogue.tables import moments
@@ -263,3 +266,37 @@ def test_template_of_a_kind_with_late_generations_is_in_progress() -> None:
     """The tool waits for the change that it has made, while the members that serve are healthy."""
     check = argocd_health(load_definition(toy_karta(PHASES, **{"observed-generation": "late"})))
     assert _run(check, {"phase": "Up", "observedGeneration": 1}) == ("Progressing", "Running in an older generation")
+
+
+def _with_switch() -> Iterator[Any]:
+    """Yield the definitions that have a switch, with the objects of their cases of health."""
+    for entry in entries():
+        if entry.definition and entry.definition.status and entry.definition.status.rest:
+            cases = [case for case in entry.cases if case.call.operation is Operation.INTERPRET_HEALTH]
+            objects = [case.call.object for case in cases if case.error is None]
+            yield pytest.param(entry.definition, objects, id=str(entry.definition.gvk))
+
+
+@rows(("definition", "objects"), _with_switch())
+def test_rest_that_is_asked_for_and_reached_is_healthy(definition: Definition, objects: list[Object]) -> None:
+    """A sync waits for Healthy or Degraded (``sync_context.go``), so what rests on purpose would never end it."""
+    check = argocd_health(definition)
+    assert ("Healthy", "Suspended") in _verdicts(check, objects)
+    queues = definition.annotations.queue_labels
+    labelled = [set_value(obj, ("metadata", "labels"), dict.fromkeys(queues, "q")) for obj in objects] if queues else []
+    assert ("Healthy", "Suspended") not in _verdicts(check, labelled), "the queue ends it"
+
+
+def _verdicts(check: dict[str, str], objects: list[Object]) -> Iterator[tuple[str, str]]:
+    for obj in objects:
+        with suppress(lua52.LuaError):  # a case of a status that nobody can read
+            yield _run_on(check, obj)
+
+
+@pytest.mark.parametrize("kind", ["Rollout", "CloneSet", "VirtualMachineInstance"])
+def test_pause_that_somebody_has_to_end_stays_suspended(kind: str) -> None:
+    for entry in entries():
+        if entry.definition and entry.definition.gvk.kind == kind:
+            check, cases = argocd_health(entry.definition), entry.cases
+            objects = [case.call.object for case in cases if case.call.operation is Operation.INTERPRET_HEALTH]
+            assert "Suspended" in [_run_on(check, obj)[0] for obj in objects]

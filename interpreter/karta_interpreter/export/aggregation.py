@@ -1,6 +1,6 @@
 """The script of AggregateStatus."""
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Final, TypeAlias
 
 from karta_interpreter.base.errors import ExportError
@@ -18,12 +18,16 @@ from karta_interpreter.definitions.karta import (
     Status,
     StatusRules,
 )
+from karta_interpreter.definitions.openapi.catalogue import catalogue_schemas
+from karta_interpreter.definitions.openapi.required import may_be_empty
+from karta_interpreter.definitions.openapi.schema import SchemaPath, below
 from karta_interpreter.engine.evaluation import status_match_reads
 from karta_interpreter.engine.operations.aggregate import ENDED_CONTAINERS, UNTIL_THE_END, ranks
 from karta_interpreter.export.interpretation import matched_status
 from karta_interpreter.export.lua import key_text, quoted
 from karta_interpreter.export.paths import plain_path
 from karta_interpreter.export.script import OperationScript, lua_value
+from karta_interpreter.export.traits import has_empty
 
 # The functions of the library that reduce many values to one.
 _FUNCTIONS: Final[Mapping[AggregateRule, str]] = {
@@ -50,8 +54,13 @@ _Meanings: TypeAlias = Mapping[tuple[str, str], set[Status]]
 
 
 def aggregate(script: OperationScript) -> None:
-    """Write ``AggregateStatus``."""
+    """Write ``AggregateStatus``. Raises ExportError if an API server may refuse the status of a script."""
     definition = script.definition
+    if lost := next(_required_empty(definition), ""):
+        raise ExportError(
+            f"the CRD requires {lost}, which may be empty: Lua has one value for an empty object and an empty list, "
+            "which Karmada drops, so API servers would refuse the status"
+        )
     fields = _fields(script)
     script.features |= fields.keys()
     if not _TIMES.isdisjoint(definition.annotations.aggregate.values()):
@@ -65,6 +74,19 @@ def aggregate(script: OperationScript) -> None:
     body = "".join(f"  {field} = {value},\n" for field, value in fields.items())
     script.add(f"local kind = {{\n{body}}}")
     script.add("function AggregateStatus(obj, items)\n  return aggregated(kind, obj, items or {})\nend")
+
+
+def _required_empty(definition: Definition) -> Iterator[str]:
+    """Yield the required parts of a status that may be empty, and that no rule leaves out."""
+    annotations = definition.annotations
+    for path, value in annotations.required_status.items():
+        if has_empty(value):
+            yield SchemaPath(path).jq
+    kind = catalogue_schemas().get(definition.gvk)
+    left_out = [path for path, rule in annotations.aggregate.items() if rule in OF_NO_CLUSTER]
+    for part in may_be_empty(below(kind.schema, "status")) if kind else ():
+        if not any(part.names[: len(path)] == path for path in left_out):
+            yield part.jq
 
 
 def _fields(script: OperationScript) -> dict[str, str]:

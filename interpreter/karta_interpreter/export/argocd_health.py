@@ -11,7 +11,7 @@ from karta_interpreter.base.errors import ExportError
 from karta_interpreter.base.k8s import JSON, grouped
 from karta_interpreter.definitions.karta import FAILING, ConditionsRule, Definition, Status, StatusRules
 from karta_interpreter.engine.operations import Operation
-from karta_interpreter.export.interpretation import matched_status, possible_statuses
+from karta_interpreter.export.interpretation import asks_for_rest, matched_status, possible_statuses, tells_of_rest
 from karta_interpreter.export.library import words_of
 from karta_interpreter.export.lua import quoted
 from karta_interpreter.export.script import OperationScript, lua_value
@@ -19,6 +19,8 @@ from karta_interpreter.export.script import OperationScript, lua_value
 # The libraries of Lua that scripts use, and that Argo CD opens on request.
 _OPEN_LIBS: Final = {"string", "math"}
 _ENTRY: Final = "resource.customizations."
+_MOVING: Final = frozenset({Status.RUNNING, Status.INITIALIZING, Status.DEGRADED, Status.SUSPENDING})
+"""The statuses of an object that does not rest yet."""
 
 
 def argocd_health(*versions: Definition) -> dict[str, str]:
@@ -87,7 +89,8 @@ def _health_script(definition: Definition) -> str:
     script.add(
         f"local statuses = {statuses}(obj)\n"
         "local health, deciding = health_of(obj, statuses)\n"
-        f"return {{status = health, message = {message}(obj, statuses, deciding)}}"
+        'local rests = health == "Healthy" and statuses.Suspended and "Suspended"\n'
+        f"return {{status = health, message = rests or {message}(obj, statuses, deciding)}}"
     )
     return script.text()
 
@@ -104,6 +107,10 @@ def _verdict(script: OperationScript) -> Iterator[str]:
     healthy = [status for status in (*mapped, Status.UNDEFINED) if status in counted_as_healthy]
     rests = Status.SUSPENDED in mapped and (named is None or Status.SUSPENDED in named)
     unless_at_rest = "not statuses.Suspended and " if rests else ""
+    at_rest = list(_at_rest(script, mapped))
+    if not tells_of_rest(definition):  # its operator does not look at the object, and its status stays old
+        yield from at_rest
+        at_rest = []
     if definition.shows_generation:
         # A status of an older generation shows only a failure.
         yield "  if is_stale(obj) then"
@@ -112,6 +119,7 @@ def _verdict(script: OperationScript) -> Iterator[str]:
         yield "  end"
     if definition.annotations.health is None:
         yield from _returns("Degraded", trouble, when=unless_at_rest)
+        yield from at_rest
         yield from _returns("Suspended", suspended)
         yield from _returns("Healthy", healthy)
     else:
@@ -119,10 +127,23 @@ def _verdict(script: OperationScript) -> Iterator[str]:
         yield f"  local healthy = {function}(obj)"
         yield '  if type(healthy) ~= "boolean" then error("the annotation health must give true or false", 0) end'
         yield from _returns("Degraded", trouble, when="not healthy and ")
+        yield from at_rest
         yield from _returns("Suspended", suspended)
         yield f'  if healthy then return "Healthy", {lua_value(healthy)} end'
     unmapped = [status for status in mapped if status not in {*trouble, *suspended, *healthy}]
     yield f'  return "Progressing", {lua_value(unmapped)}'
+
+
+def _at_rest(script: OperationScript, mapped: Sequence[Status]) -> Iterator[str]:
+    """Yield the lines for an object that rests as it asks: a sync of Argo CD waits for Healthy or Degraded."""
+    if Status.SUSPENDED not in mapped or not (asked := asks_for_rest(script)):
+        return
+    # Where a status tells of rest, what else it tells says that the object does not rest yet.
+    moving = _MOVING if tells_of_rest(script.definition) else {Status.SUSPENDING}
+    unless = [f" and not statuses.{status}" for status in mapped if status in moving]
+    yield f"  if statuses.Suspended{''.join(unless)} and {asked} then"
+    yield '    return "Healthy", {"Suspended"}'
+    yield "  end"
 
 
 def _returns(health: str, statuses: Sequence[Status], *, when: str = "", indent: int = 2) -> Iterator[str]:

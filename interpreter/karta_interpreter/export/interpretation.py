@@ -1,6 +1,6 @@
 """The scripts of the operations that only read: what `operations` answers, in Lua."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from json import loads
 
 from karta_interpreter.base.errors import ExportError
@@ -21,7 +21,7 @@ from karta_interpreter.export.lua import AND, is_key, negated, quoted, written
 from karta_interpreter.export.pod_sets import Pods, each_component, has_computed_names, has_one
 from karta_interpreter.export.script import OperationScript, lua_value
 from karta_interpreter.export.traits import has_empty, literal
-from karta_interpreter.languages.jq import Query, to_text
+from karta_interpreter.languages.jq import Query, take_outputs, to_text
 
 
 def replica(script: OperationScript) -> None:
@@ -223,6 +223,42 @@ def _statuses(script: OperationScript, statuses: frozenset[Status]) -> list[str]
     if Status.UNDEFINED in statuses:
         lines.append("  if next(statuses) == nil then statuses.Undefined = true end")
     return lines
+
+
+def asks_for_rest(script: OperationScript) -> str:
+    """Return the condition that an object itself asks for the rest that it has, "" if no kind of rest is asked for.
+
+    A rest that only a status tells is a pause that somebody has to end. A queue ends the rest of what it holds.
+    """
+    rules = script.definition.status
+    if rules is None:
+        return ""
+    asked = [written(script.value_of(rules.rest, "asks for rest"), AND)] if rules.rest else []
+    for matcher in () if asked else _matchers_of_rest(rules):
+        query = matcher.expression
+        if query and _fields_read(query) - {"status"}:
+            asked = [*asked, _expression(script, query, matcher.expected, "is Suspended")]
+    labels = script.definition.annotations.queue_labels if script.definition.suspend else ()
+    queued = [f'(peek(obj, "metadata", "labels", {quoted(name)}) or "") == ""' for name in labels]
+    return " and ".join([f"({' or '.join(asked)})", *queued]) if asked else ""
+
+
+def tells_of_rest(definition: Definition) -> bool:
+    """Return whether a status can tell that an object rests. The operators of others do not look at it meanwhile."""
+    for matcher in _matchers_of_rest(definition.status) if definition.status else ():
+        if matcher.expression is None or "status" in _fields_read(matcher.expression):
+            return True
+    return False
+
+
+def _matchers_of_rest(rules: StatusRules) -> Sequence[Matcher]:
+    return dict(rules.mappings).get(Status.SUSPENDED, ())
+
+
+def _fields_read(query: Query) -> frozenset[str]:
+    projection = Projection()
+    take_outputs(projection, query)
+    return frozenset(projection.fields)
 
 
 def _has_statuses_alone(rules: StatusRules) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from karta_interpreter.base.k8s import JSON, Object
-from karta_interpreter.definitions.openapi.schema import SchemaPath, fields, is_text, listed_texts
+from karta_interpreter.definitions.openapi.schema import Entries, SchemaPath, entries, fields, is_text, listed_texts
 
 _STATUS: Final = SchemaPath(("status",))
 # The values that AggregateStatus leaves in fields without clusters, by their types.
@@ -29,6 +29,27 @@ def required_status(schema: Object, path: SchemaPath = _STATUS) -> Iterator[tupl
         if name in names and not is_filled:
             yield path / name, least_value(field_schema)
         yield from required_status(field_schema, path / name)
+
+
+def may_be_empty(schema: Object, path: SchemaPath = _STATUS) -> Iterator[SchemaPath]:
+    """Yield the required parts that may be an empty object or list. Lua cannot write one.
+
+    >>> job = {"type": "object", "required": ["labels"], "properties": {"labels": {"type": "object"}}}
+    >>> jobs = {"type": "array", "items": job}
+    >>> [field.jq for field in may_be_empty({"required": ["jobs"], "properties": {"jobs": jobs, "job": job}})]
+    ['.status.jobs', '.status.jobs[].labels', '.status.job.labels']
+    """
+    required = schema.get("required")
+    names = required if isinstance(required, list) else ()
+    for name, field_schema in fields(schema):
+        is_any = not {"type", "enum", "x-kubernetes-int-or-string"} & field_schema.keys()
+        may_be = is_any or (field_schema.get("type") in ("object", "array") and not field_schema.get("required"))
+        if name in names and may_be:
+            yield path / name
+        yield from may_be_empty(field_schema, path / name)
+    for container in ("items", "additionalProperties"):
+        if inner := entries(schema, container):
+            yield from may_be_empty(inner, path / Entries(is_map=container != "items"))
 
 
 def least_value(schema: Object) -> JSON:

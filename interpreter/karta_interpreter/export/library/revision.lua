@@ -123,6 +123,11 @@ local function sum_of_pods(scales)
   return sum
 end
 
+-- Karmada asks for 0 replicas until its scheduler has found room for the workload.
+local function refuse_emptying(replicas)
+  if replicas == 0 then error("Karmada has given the cluster no replicas; what runs there stays", 0) end
+end
+
 -- The object, which has to have that total number of pods already.
 local function undivided(pod_sets, obj, replicas)
   local scales = with.lone and pod_sets(obj) or scales_of(pod_sets, obj)
@@ -433,6 +438,7 @@ local function revised(pod_sets, elastic, obj, replicas)
   for _, scale in ipairs(scales) do
     if not scale.moves then rest = rest - scale.pods end
   end
+  refuse_emptying(replicas)
   local units = #targets > 0 and rest >= 0 and shares_of(rest, targets)
   if not units then error("cannot set " .. replicas .. " replicas: the pod sets cannot change to that", 0) end
   for i, target in ipairs(targets) do write_target(target, obj, units[i]) end
@@ -456,6 +462,7 @@ local function with_pods(obj, replicas, scaled, others)
     if is_unset then write_at(obj, path, scaled.default) end
     return obj
   end
+  refuse_emptying(replicas)
   local is_possible = path and wanted >= 0
   if with.limits then
     is_possible = is_possible and wanted >= (scaled.minimum or 0) and wanted <= (scaled.maximum or wanted)

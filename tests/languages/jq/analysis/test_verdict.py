@@ -408,8 +408,8 @@ def test_plain_expressions(text: str) -> None:
         pytest.param(f'map("{"x" * 20_000}")', f'"{"x" * 20_000}"', '"..."', "1024 times",
             id="a long text for each element"),
         pytest.param("tojson" + "|tojson" * 4, "tojson" + "|tojson" * 4, "|", "1024 times", id="quotes of quotes"),
-        pytest.param('split("")|map(split("")|map(split("")))', 'split("")|map(split("")|map(split("")))', "|", "1024 times",
-            id="texts taken apart"),
+        pytest.param('split("")|map(split("")|map(split("")))', 'split("")|map(split("")|map(split("")))', "|",
+            "1024 times", id="texts taken apart"),
     ],
 )  # fmt: skip
 def test_bounded_expressions_say_why(text: str, place: str, construct: str, reason: str) -> None:
