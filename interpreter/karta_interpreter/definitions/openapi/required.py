@@ -1,4 +1,4 @@
-"""The fields that the schema of a status requires, and that an aggregated status may lack."""
+"""The fields that the schema of a status requires or fills in, and an aggregated one may lack or leave empty."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -14,6 +14,8 @@ _KEPT: Final[dict[JSON, JSON]] = {"integer": 0, "number": 0, "boolean": False, "
 def required_status(schema: Object, path: SchemaPath = _STATUS) -> Iterator[tuple[SchemaPath, JSON]]:
     """Yield the required fields that an aggregated status may lack, each with the value that says the least.
 
+    A default of the status itself counts as required: an API server writes it, and Karmada would write the status again.
+
     >>> job = {"type": "object", "properties": {"timelineID": {"type": "integer"}}}
     >>> for field, value in required_status({"required": ["job"], "properties": {"job": job}}):
     ...     print(field.jq, value)
@@ -24,9 +26,9 @@ def required_status(schema: Object, path: SchemaPath = _STATUS) -> Iterator[tupl
     may_lack = isinstance(required, list) and (path == _STATUS or not all(map(is_text, described.values())))
     names = required if may_lack and isinstance(required, list) else ()
     for name, field_schema in described.items():
-        # AggregateStatus fills in some types, and an API server defaults.
-        is_filled = "default" in field_schema or field_schema.get("type") in _KEPT
-        if name in names and not is_filled:
+        # AggregateStatus fills in some types, and a member has the defaults of what it reports.
+        may_be_missing = path == _STATUS if "default" in field_schema else name in names
+        if may_be_missing and field_schema.get("type") not in _KEPT:
             yield path / name, least_value(field_schema)
         yield from required_status(field_schema, path / name)
 

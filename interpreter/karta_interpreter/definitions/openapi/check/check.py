@@ -318,7 +318,8 @@ class _Checked:
                 from karta_interpreter.base.k8s.yaml_writer import to_yaml  # noqa: PLC0415 - few definitions need it
 
                 field = field_path.jq
-                message = f"the CRD requires {field}, and an aggregated status may lack it"
+                needs = "has a default for" if "default" in below(self._root.schema, *steps) else "requires"
+                message = f"the CRD {needs} {field}, and an aggregated status may lack it"
                 advice = f"add `{to_yaml({field: value}).strip()}` to the annotation required-status"
                 self.findings.append(
                     warning("crd-required-status", annotation_path("required-status"), message, advice)

@@ -41,6 +41,9 @@ ENDED_CONTAINERS: Mapping[GVK, Query] = {
 }
 """The names of containers with an end that stays, by kind: ``ValidateContainerStateTransition`` for a Pod."""
 
+_TYPED = frozenset(("", "apps", "batch"))
+"""The groups of Kubernetes' own kinds in the catalogue. Its types leave an empty list out."""
+
 # Conditions by their types.
 _Conditions = Mapping[str, Object]
 
@@ -71,6 +74,8 @@ def next_status(definition: Definition, template: Object, merged: Object, items:
     for (_, *path), value in definition.annotations.required_status.items():  # an API server requires them
         if get(successor, (*path,)) is None and isinstance(get(successor, (*path[:-1],)), dict):
             successor = set_value(successor, (*path,), value)
+    if definition.gvk.group in _TYPED:  # an API server would not store it, and Karmada would write it at each look
+        return {field: value for field, value in successor.items() if value != []}
     return successor
 
 
