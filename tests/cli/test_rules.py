@@ -140,6 +140,7 @@ def _object(**fields: Any) -> dict[str, Any]:
 
 _SPEC = {
     "replicas": _TYPES["number"],
+    "workers": {"type": "integer", "minimum": 1},
     "template": _object(spec={"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
     "scale": _object(replicas=_TYPES["number"]),
     "flavor": _TYPES["text"] | {"x-kubernetes-validations": [{"rule": "self == oldSelf"}]},

@@ -28,7 +28,7 @@ from tests.proofs.conformance import components, customizations, documents, ours
 from tests.proofs.conformance.benchmark import benchmark, benchmark_exported
 from tests.proofs.conformance.bundle import KINDS, Bundled, load_bundle, name_of
 from tests.proofs.conformance.catalogue import compare_catalogue, complaints, describe
-from tests.proofs.conformance.crds import answered, immutable, references, sources, stored, validity
+from tests.proofs.conformance.crds import answered, immutable, references, revised, sources, stored, validity
 from tests.proofs.conformance.differential import compare, generated_questions
 from tests.proofs.conformance.environment import environment_questions
 from tests.proofs.conformance.gitops import built_in, health as argocd_health, law, tables
@@ -172,6 +172,10 @@ def _stored(effort: Effort) -> Tally:
     return stored.compare(build_crds(), _crds(), effort.more)
 
 
+def _revised(effort: Effort) -> Tally:
+    return revised.compare(build_crds(), effort.crds)
+
+
 def _references(effort: Effort) -> Tally:
     return references.compare(effort.crds)
 
@@ -232,6 +236,7 @@ PARTS: Final[dict[str, Part]] = {
     "samples": Part("Controllers: upstream's own samples and CRDs", lambda _: samples.compare(), (_crds,)),
     "references": Part("CRDs: what they name, and dependencies do not", _references, (_crds,)),
     "immutable": Part("Members: what they refuse to change is in the facts, and kept", _immutable, (_crds,)),
+    "revised": Part("API servers: revisions are within the bounds of the CRDs", _revised, _VALIDATOR),
     "stored": Part("API servers: the objects of the suites are valid for the CRDs", _stored, _VALIDATOR),
 }
 

@@ -14,7 +14,7 @@ _KEPT: Final[dict[JSON, JSON]] = {"integer": 0, "number": 0, "boolean": False, "
 def required_status(schema: Object, path: SchemaPath = _STATUS) -> Iterator[tuple[SchemaPath, JSON]]:
     """Yield the required fields that an aggregated status may lack, each with the value that says the least.
 
-    A default of the status itself counts as required: an API server writes it, and Karmada would write the status again.
+    A default of the status itself counts as required: an API server writes it, and Karmada would write again.
 
     >>> job = {"type": "object", "properties": {"timelineID": {"type": "integer"}}}
     >>> for field, value in required_status({"required": ["job"], "properties": {"job": job}}):

@@ -314,7 +314,8 @@ _OF_DRIVER = {"type": "object", "properties": {"id": {"type": "string"}, "n": {"
     ("status", "annotations", "rules"),
     [
         pytest.param({"driver": {"type": "object"}}, {}, ["crd-required-status"], id="a required object"),
-        pytest.param({"driver": {"type": "object", "default": {}}}, {}, [], id="a required object with a default"),
+        pytest.param({"driver": {"type": "object", "default": {}}}, {}, ["crd-required-status"],
+                     id="a default, which an API server writes"),
         pytest.param({"driver": {"type": "object"}}, {"required-status": ".status.driver: {}"}, [], id="with a value"),
         pytest.param(
             {"driver": {"type": "object"}}, {"aggregate": ".status.driver: worst"}, ["crd-required-status"],

@@ -56,7 +56,8 @@ from karta_interpreter.definitions.openapi.check.shape import (
 )
 from karta_interpreter.definitions.openapi.required import least_value, required_status
 from karta_interpreter.definitions.openapi.schema import OPEN, CustomKind, Entries, SchemaPath, below
-from karta_interpreter.languages.jq import parse, syntax as ast
+from karta_interpreter.languages.jq import parse, sources, syntax as ast
+from karta_interpreter.languages.jq.syntax.traversal import parts_of
 
 
 def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Finding]:
@@ -75,6 +76,8 @@ def check(karta: KartaResource, schema: Object, scale_path: str = "") -> list[Fi
         checked.unread(scale_path)
     if Operation.RETAIN in answered:
         checked.immutable(annotations)
+    if Operation.REVISE_REPLICA in answered and not annotations.is_indivisible:
+        checked.bounds(karta, annotations)
     projects = [source.strip().rpartition(" ")[0] for source in annotations.written_from.split(",")]
     findings = list[Finding]()
     is_of_several = projects.count(projects[0]) > 1 or annotations.other_versions
@@ -325,6 +328,30 @@ class _Checked:
                     warning("crd-required-status", annotation_path("required-status"), message, advice)
                 )
 
+    def bounds(self, karta: KartaResource, annotations: Annotations) -> None:
+        """Warn of a minimum in the schema below which ReviseReplica may write a count."""
+        for path, component in karta.spec.structure_definition.components:
+            scale = component.scale_definition
+            is_elastic = annotations.elastic is None or annotations.is_elastic(component.name, "")
+            if scale is None or not is_elastic:
+                continue
+            for field, text in (("replicasPath", scale.replicas_path), ("minReplicasPath", scale.min_replicas_path)):
+                has_bound = field == "replicasPath" and scale.min_replicas_path is not None
+                if text is not None and not has_bound:
+                    self._bound((*path, "scaleDefinition", field), text)
+
+    def _bound(self, path: Path, text: str) -> None:
+        node = _parsed(text)
+        written = node and sources(node)
+        if node is None or written is None or any(part == _MAXIMUM for part in parts_of(node)):
+            return
+        for shape in outputs(written, (self._root,), TypeScope()):
+            least = shape.schema.get("minimum")
+            if isinstance(least, int | float) and least > 0:
+                message = f"{shape.at} is at least {least} in the CRD, and ReviseReplica may write less"
+                advice = f'add minReplicasPath: "{least}", or write [{text}, {least}] | max'
+                self._add(warning("crd-bound", path, message, advice), text)
+
     def unread(self, scale_path: str) -> None:
         """Warn of pods in the schema, and of the count of its scale subresource, if no expression reads them."""
         hint = "read it, or write the reason in a comment that ignores crd-unread"
@@ -346,6 +373,8 @@ class _Checked:
             advice = f"add `- fixed: {field.jq}` to the annotation retain"
             self.findings.append(warning("crd-immutable", annotation_path("retain"), message, advice))
 
+
+_MAXIMUM: Final = ast.FunctionCall("max", ())
 
 # The syntax trees that are kept: each expression of a definition is followed two or three times.
 _EXPRESSIONS: Final = 256
