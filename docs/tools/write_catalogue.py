@@ -21,7 +21,7 @@ OTHER_OBJECTS = DOCS / "other-objects.yaml"
 EVERYWHERE = "every kind with pods"
 MAKE_NO_PODS = {
     *("AnalysisTemplate", "ApisixRoute", "ConfigMap", "DataVolume", "DestinationRule", "HTTPRoute", "Ingress"),
-    *("GRPCRoute", "ObjectStore", "TCPRoute", "TLSRoute"),
+    *("GRPCRoute", "Gateway", "InferencePool", "ObjectStore", "TCPRoute", "TLSRoute"),
     *("PersistentVolumeClaim", "ResourceClaim", "ResourceClaimTemplate", "Secret", "Service", "ServiceAccount"),
     *("Mapping", "TraefikService", "TriggerAuthentication", "VirtualNode", "VirtualService"),
 }
