@@ -28,14 +28,26 @@ def replica(script: OperationScript) -> None:
     """Write ``GetReplicas``."""
     leaves = script.definition.counted
     lines = ["function GetReplicas(obj)"]
+    unit = script.definition.annotations.unit
     if script.definition.is_counted_by_status:
         lines += ["  return 0, nil"]
+    elif unit is not None:
+        lines += [*_units(script, unit), *_pod_sets(script), "  return units_and_requirements(sets, units)"]
     elif len(leaves) == 1 and has_one(script, leaves[0]):
         lines += each_component(script, lambda pods: f"return {pods.replicas}, requirements({pods.spec})", "")
         lines += ["  return 0, nil"]
     else:
         lines += [*_pod_sets(script), "  return replicas_and_requirements(sets)"]
     script.add("\n".join([*lines, "end"]))
+
+
+def _units(script: OperationScript, unit: Query) -> Iterator[str]:
+    """Yield the lines that count the units. An object without any is asked with one."""
+    if not script.has_one_output(unit):
+        raise ExportError(f"annotation unit: `{unit.text}` may give several numbers")
+    yield f"  local units, place = {script.function(unit, 'unit', 'place')}(obj)"
+    yield '  units = count("unit", units) or 1'
+    yield "  if units == 0 then write_place(place, obj, 1) end"
 
 
 def component(script: OperationScript) -> None:

@@ -26,6 +26,11 @@ from karta_interpreter.languages.jq import project, take_outputs
 
 def revise(script: OperationScript) -> None:
     """Write ``ReviseReplica``."""
+    with script.in_units():
+        _revise(script)
+
+
+def _revise(script: OperationScript) -> None:
     with _with_shares(script, "ReviseReplica", "replicas") as head:
         leaves = script.definition.counted
         scaled = _only_scaled(script)

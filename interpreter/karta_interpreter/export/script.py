@@ -1,7 +1,7 @@
 """One script of a definition, put together from its expressions and the functions of the library."""
 
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final, Literal
 
@@ -293,6 +293,16 @@ class OperationScript:
         if bounds and component.has_default_count:
             fields["has_default"] = "true"
         return fields
+
+    @contextmanager
+    def in_units(self) -> Iterator[None]:
+        """Write about the units of a definition that counts them, whose shares are never more than the whole."""
+        definition, table = self.definition, self._table
+        if definition.in_units:
+            self.definition, self._table = definition.in_units, ""
+            self.features.add("shares")
+        yield
+        self.definition, self._table = definition, table
 
     def text(self) -> str:
         """Return the whole script but for its header."""

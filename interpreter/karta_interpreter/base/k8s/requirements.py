@@ -166,6 +166,25 @@ def merge_requirements(requirements: Iterable[PodRequirements]) -> PodRequiremen
     )
 
 
+def add_requirements(parts: Iterable[tuple[int, PodRequirements]]) -> PodRequirements:
+    """Return the requirements of a unit with so many pods of each kind: their sum, and a node claim of them all.
+
+    >>> one, other = PodRequirements({"cpu": 2000}), PodRequirements({"cpu": 500, "memory": 8})
+    >>> dict(add_requirements([(1, one), (3, other)]).resource_request)
+    {'cpu': 3500, 'memory': 24}
+    """
+    several, total = list(parts), dict[str, int]()
+    for number, one in several:
+        for name, amount in one.resource_request.items():
+            total[name] = total.get(name, 0) + number * amount
+            if total[name] > _LARGEST:
+                raise InterpretationError(
+                    f"{name}: a unit asks for more than an int64 holds, in which Karmada counts it"
+                )
+    with_pods = [one for number, one in several if number] or [one for _, one in several]
+    return merge_requirements(with_pods)._replace(resource_request={name: sum_ for name, sum_ in total.items() if sum_})
+
+
 def _cover_init_containers(totals: dict[str, int], containers: Iterable[Object], counting: Counting) -> None:
     """Raise the totals to the need of the pod while each of these containers runs.
 

@@ -14,6 +14,7 @@ from karta_interpreter.base.k8s import (
     JSON,
     QUALIFIED_NAME,
     SELECTOR_FIELDS,
+    Projection,
     is_cluster_scoped,
 )
 from karta_interpreter.base.karmada import SLOTS
@@ -23,12 +24,22 @@ from karta_interpreter.definitions.karta.expressions import (
     fields_read,
     names_places,
     split_default,
+    takes_number,
     whole_places,
 )
+from karta_interpreter.definitions.karta.model import ComponentDefinition
 from karta_interpreter.definitions.karta.rules import violation
 from karta_interpreter.definitions.karta.status_rules import AT_WORK, Status
 from karta_interpreter.definitions.karta.versions import names_in
-from karta_interpreter.languages.jq import owner_of, parse, plain_path, several, syntax as ast
+from karta_interpreter.languages.jq import (
+    mark_all,
+    owner_of,
+    parse,
+    plain_path,
+    project,
+    several,
+    syntax as ast,
+)
 from karta_interpreter.languages.lua.reading import read_scripts
 from karta_interpreter.languages.lua.script import Scripts
 
@@ -37,10 +48,40 @@ _PROJECTS_AND_VERSIONS = re.compile(f"{_PROJECT_AND_VERSION}(, {_PROJECT_AND_VER
 # The value for an empty list in an annotation that takes names.
 _NONE: Final = "none"
 _NAMESPACED: Final = re.compile(r'"([-\w]+)/([-.\w]+)"')
+_LONGEST_PATH: Final = 12
 # The entries of ``dependencies`` that are not objects of a kind.
 _OF_WORKLOAD: Final = ("pods", "claims", "parameters")
 _OF_PODS: Final = tuple(f"spec.{path}" for path in DEPENDENCIES_READ)
 _EXPRESSIONS: Final = ("name", "namespace", "labelSelector", *_OF_WORKLOAD)
+
+
+def parse_unit(annotation: AnnotationText) -> values.AnnotationQuery | None:
+    """Return the expression of the number of units. Each number of pods has to be a multiple of it."""
+    query = annotation.query(annotation.text)
+    if query is None:
+        return None
+    if not takes_number(query):
+        annotation.error(f"`{query.text}` is not a field with a number", "write it like .spec.replicas // 1")
+    fields = _fields(query.node)
+    for _, component in annotation.karta.spec.structure_definition.counted:
+        if fields.isdisjoint(_fields_of_count(component)):
+            message = f'the count of the component "{component.name}" does not depend on `{query.text}`'
+            annotation.error(message, "name the field that multiplies all pods, or remove the annotation")
+    return query
+
+
+def _fields_of_count(component: ComponentDefinition) -> frozenset[str]:
+    scale = component.scale_definition
+    with suppress(QuerySyntaxError):  # which is a finding of its own
+        if scale and scale.replicas_path:
+            return _fields(parse(scale.replicas_path))
+    return frozenset()
+
+
+def _fields(node: ast.Node) -> frozenset[str]:
+    projection = Projection()
+    mark_all(project(node, (projection,)))
+    return frozenset() if projection.is_whole else frozenset(projection.paths(_LONGEST_PATH))
 
 
 def parse_elastic(annotation: AnnotationText) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from karta_interpreter.definitions.karta.annotation_parsers import (
     parse_required_status,
     parse_retain,
     parse_state,
+    parse_unit,
     parse_unread,
     parse_written_from,
 )
@@ -45,6 +46,7 @@ _LINK: Final = re.compile(r"\[([^]]+)\]\([^)]+\)")
 class Annotations(Struct, frozen=True):
     """The parsed annotations of one definition. A field without its annotation has its default."""
 
+    unit: values.AnnotationQuery | None = None
     elastic: tuple[str, ...] | None = None
     divided: tuple[values.Divided, ...] = ()
     retain: tuple[values.RetainRule, ...] = ()
@@ -185,6 +187,19 @@ def _name_of(what: str, example: str) -> Object:
 _OBJECTS = {"apiVersion": _TEXT, "kind": _TEXT, "namespace": _JQ}
 
 ANNOTATIONS: Final = (
+    Annotation(
+        name="unit",
+        schema=_JQ,
+        form="jq: the field with the number of units, with its default",
+        description=(
+            "the one field that multiplies all pods. "
+            "[Its units are divided](operations.md#groups) instead of pods, such as the groups of a LeaderWorkerSet"
+        ),
+        example=".spec.replicas // 1",
+        parse=parse_unit,
+        read_by=frozenset({Operation.INTERPRET_REPLICA, Operation.REVISE_REPLICA}),
+        exported="counts and writes these units",
+    ),
     Annotation(
         name="elastic",
         schema=_TEXT,

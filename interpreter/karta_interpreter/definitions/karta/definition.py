@@ -390,6 +390,16 @@ class Definition:
         is_counted = self.root.count is not None and self.root.instance_ids is None
         return (structs.replace(self.root, pods=_EMPTY_PODS),) if is_counted else ()
 
+    @property
+    def in_units(self) -> Self | None:
+        """A definition of the workload that counts units as if they were pods. None if the unit is a pod."""
+        unit = self.annotations.unit
+        if unit is None:
+            return None
+        root = ComponentRules(self.name, "unit", self.gvk, replicas=unit)
+        annotations = structs.replace(self.annotations, unit=None, elastic=None, added_containers=())
+        return replace(self, components=(root,), annotations=annotations)
+
     def lineage(self, name: str) -> tuple[ComponentRules, ...]:
         """Return a component and its owners up to the root, or nothing for an unknown component."""
         ancestors: list[ComponentRules] = []

@@ -33,7 +33,7 @@ from karta_interpreter.engine.evaluation.pods import (
     total_replicas,
     unknown_requests,
 )
-from karta_interpreter.engine.evaluation.scale import Scale, replica_counts, scales
+from karta_interpreter.engine.evaluation.scale import Scale, replica_counts, scales, unit_count
 from karta_interpreter.engine.evaluation.selectors import Selection, label_selector
 from karta_interpreter.engine.evaluation.status import (
     Condition,
@@ -94,6 +94,7 @@ __all__ = [
     "status_match_reads",
     "template_reads",
     "total_replicas",
+    "unit_count",
     "unknown_devices",
     "unknown_requests",
     "with_rest",

@@ -4,8 +4,8 @@ import re
 from typing import NamedTuple
 
 from karta_interpreter.base.k8s import JSON, MOST_REPLICAS, Object, type_name
-from karta_interpreter.definitions.karta import ComponentRules
-from karta_interpreter.engine.evaluation.evaluation import aligned
+from karta_interpreter.definitions.karta import ComponentRules, Definition
+from karta_interpreter.engine.evaluation.evaluation import UNNAMED, aligned
 from karta_interpreter.languages.jq import Query
 
 # int() raises ValueError for more than 4,300 digits. The value comes from a user, and no count has a hundred digits.
@@ -35,6 +35,12 @@ def replica_counts(component: ComponentRules, obj: Object, ids: tuple[str, ...])
         return [1 if count is None else count for count in replicas]
     minimum = _counts(component, "minReplicasPath", component.min_replicas, obj, ids)
     return [Scale(count, least, None).effective for count, least in zip(replicas, minimum, strict=True)]
+
+
+def unit_count(definition: Definition, unit: Query, obj: Object) -> int:
+    """Return the number of units of an object, by the annotation of its definition."""
+    (count,) = _counts(definition.root, "replicasPath", unit, obj, UNNAMED)
+    return 1 if count is None else count
 
 
 def scales(component: ComponentRules, obj: Object, ids: tuple[str, ...]) -> list[Scale]:

@@ -1,4 +1,4 @@
-"""InterpretReplica and InterpretComponent: the number of pods, in total or by pod set, and the needs of one pod."""
+"""InterpretReplica and InterpretComponent: the number of units or pods, or of the pods by pod set, and their needs."""
 
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import (
@@ -9,30 +9,57 @@ from karta_interpreter.base.k8s import (
     Object,
     PodRequirements,
     Projection,
+    add_requirements,
     merge_requirements,
     namespace as namespace_of,
 )
 from karta_interpreter.base.karmada import Results
 from karta_interpreter.definitions.karta import Definition
-from karta_interpreter.engine.evaluation import PodSet, counted_requirements, pod_sets, template_reads
+from karta_interpreter.engine.evaluation import PodSet, counted_requirements, pod_sets, template_reads, unit_count
 from karta_interpreter.engine.operations.call import Call, Options
+from karta_interpreter.engine.operations.revise_replica import revise_units
+from karta_interpreter.languages.jq import Query
 
 
 def interpret_replica(definition: Definition, call: Call, options: Options) -> Results:
-    """Return the number of pods over all pod sets and the requirements that fit each of them.
+    """Return the number of units with the requirements of one, or the number of pods with those that fit each.
 
     Several pod sets share one answer: the largest request per resource, and a node claim only if all agree. Pod sets
     scaled to zero do not count, unless all are.
     """
+    unit = definition.annotations.unit
+    if unit is not None:
+        number, parts = units_and_pods(definition, unit, call.object)
+        requirements = add_requirements([(count, _requirements(definition, pods, options)) for pods, count in parts])
+        return {"replica": number, "requires": _of_replica(requirements, call, options)}
     sets = divisible_pod_sets(definition, call.object)
     asking = sets if len(sets) == 1 else [pods for pods in sets if pods.replicas] or sets
     requirements = merge_requirements([_requirements(definition, pods, options) for pods in asking])
-    namespace = namespace_of(call.object) if options.resource_quota_estimate else ""
-    requires = requirements.to_json(namespace=namespace, priority_class=options.resource_quota_estimate)
     total = sum([pods.replicas for pods in sets])
     if total > MOST_REPLICAS:
         raise InterpretationError(f"the replicas add up to {total}, more than {MOST_REPLICAS}")
-    return {"replica": total, "requires": requires}
+    return {"replica": total, "requires": _of_replica(requirements, call, options)}
+
+
+def _of_replica(requirements: PodRequirements, call: Call, options: Options) -> NewObject | None:
+    namespace = namespace_of(call.object) if options.resource_quota_estimate else ""
+    return requirements.to_json(namespace=namespace, priority_class=options.resource_quota_estimate)
+
+
+def units_and_pods(definition: Definition, unit: Query, obj: Object) -> tuple[int, list[tuple[PodSet, int]]]:
+    """Return the number of units of an object, and the pod sets with the number of pods that a unit has of each.
+
+    An object without units is asked with one. Raises InterpretationError if the units do not multiply the pods.
+    """
+    number = unit_count(definition, unit, obj)
+    one_or_more = number or 1
+    parts = list[tuple[PodSet, int]]()
+    for pods in pod_sets(definition, obj if number else revise_units(definition, obj, 1)):
+        count, remainder = divmod(pods.replicas, one_or_more)
+        if remainder:
+            raise unit.unusable(f"gives {number}, which does not divide the {pods.replicas} pods of {pods.name}")
+        parts.append((pods, count))
+    return number, parts
 
 
 def interpret_component(definition: Definition, call: Call, options: Options) -> Results:

@@ -1,4 +1,4 @@
-"""ReviseReplica: write a number of pods so that InterpretReplica then reads exactly that number."""
+"""ReviseReplica: write a number of units or pods so that InterpretReplica then reads exactly that number."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -14,6 +14,7 @@ from karta_interpreter.engine.evaluation import (
     pod_set_reads,
     scale_locations,
     total_replicas,
+    unit_count,
 )
 from karta_interpreter.engine.operations.apportion import ScaleTarget, fields_read, scale_targets, share, why_fixed
 from karta_interpreter.languages.jq import take_outputs
@@ -25,7 +26,30 @@ _ADVICE = (
 
 
 def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object:
-    """Return the object with a total of ``replicas`` pods, or the object itself if it has that many already.
+    """Return the object with a share of its units or a total of pods, or the object itself if it has that many already.
+
+    A share is never more than the whole: more units than the object has are a share of an older count, or of pods.
+    """
+    unit = definition.annotations.unit
+    if unit is None:
+        return _with_pods(definition, obj, replicas)
+    whole = unit_count(definition, unit, obj)
+    if replicas > whole:
+        raise InterpretationError(
+            f"definition {definition.name}: cannot set {replicas} replicas: the object has {whole} (`{unit.text}`), and a "
+            "share is never more: it is one of an older number, or of pods. Karmada asks again when its scheduler has "
+            "divided the new number"
+        )
+    return revise_units(definition, obj, replicas)
+
+
+def revise_units(definition: Definition, obj: Object, units: int) -> Object:
+    """Return the object with so many units. Raises InterpretationError if it cannot have them."""
+    return _with_pods(definition.in_units or definition, obj, units)
+
+
+def _with_pods(definition: Definition, obj: Object, replicas: int) -> Object:
+    """Return the object with a total of pods.
 
     The elastic pod sets share the pods that the others leave, in proportion to their present counts. A number that
     cannot be reached is an error with the reason, never a number near it. A default that equals the number is written,
@@ -58,6 +82,7 @@ def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object
 
 def revision_reads(definition: Definition, projection: Projection) -> None:
     """Mark what ReviseReplica reads of an object."""
+    definition = definition.in_units or definition
     pod_set_reads(definition, projection)
     take_outputs(projection, *(component.max_replicas for component in definition.components))
 

@@ -212,6 +212,32 @@ local function requirements(spec)
   }))
 end
 
+-- A sum with so many times an amount more.
+local function with_times(sum, amount, number)
+  while number > 0 do
+    if number % 2 == 1 then sum = sum and kube.resourceAdd(sum, amount) or amount end
+    number, amount = math.floor(number / 2), kube.resourceAdd(amount, amount)
+  end
+  return sum
+end
+
+-- The number of units and what one of them requires: the sum over its pods, and the node claim if it is the same for all.
+local function units_and_requirements(sets, units)
+  local total, claim, agreed, is_first = {}, nil, true, true
+  for _, set in ipairs(sets) do
+    local number = set.replicas / math.max(units, 1)
+    if number % 1 ~= 0 then error(set.component .. ": the units do not divide its " .. set.replicas .. " pods", 0) end
+    local own = requirements(set.spec) or {}
+    if number > 0 then
+      if is_first then claim, is_first = own.nodeClaim, false end
+      agreed = agreed and equal(claim, own.nodeClaim)
+    end
+    for name, amount in pairs(own.resourceRequest or {}) do total[name] = with_times(total[name], amount, number) end
+  end
+  local found = {resourceRequest = next(total) ~= nil and total or nil, nodeClaim = agreed and claim or nil}
+  return units, next(found) ~= nil and found or nil
+end
+
 -- The sum of the replicas and the requirements that fit a pod of any set: the largest amount of each resource, and the
 -- node claim if it is the same for all.
 local function replicas_and_requirements(sets)

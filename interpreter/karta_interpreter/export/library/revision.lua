@@ -418,12 +418,18 @@ local function known_place(origin)
   return nil
 end
 
+-- Fails for a share of an older number of units, or of pods.
+local function check_share(replicas, whole)
+  if replicas > whole then error("cannot set " .. replicas .. " replicas: the object has " .. whole, 0) end
+end
+
 -- The object with a total number of pods: the elastic pod sets share what the other ones leave.
 local function revised(pod_sets, elastic, obj, replicas)
   if replicas < 0 then error("the replicas must be a number from 0 up", 0) end
   local scales = with.lone and pod_sets(obj) or scales_of(pod_sets, obj)
   mark_elastic(scales, elastic)
   local targets, rest = targets_of(scales), replicas
+  if with.shares then check_share(replicas, sum_of_pods(scales)) end
   if sum_of_pods(scales) == replicas then
     if with.has_default then
       for _, target in ipairs(targets) do
@@ -457,6 +463,7 @@ local function with_pods(obj, replicas, scaled, others)
   if with.others then wanted = replicas - others end
   if scaled then pods, path = scaled.pods, scaled.path end
   local known = path and value_at(obj, path)
+  if with.shares then check_share(replicas, pods) end
   if pods == wanted then
     local is_unset = path and scaled.default and known == nil and value_at(obj, path, #path - 1) ~= nil
     if is_unset then write_at(obj, path, scaled.default) end
