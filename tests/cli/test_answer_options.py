@@ -119,6 +119,7 @@ _ANOTHER: dict[str, Any] = {
     "resource_quota_estimate": True,
     "pod_requests": "karmada",
     "device_classes": ("gpu.nvidia.com=nvidia.com/gpu",),
+    "count_pods": ("LeaderWorkerSet",),
     "empty_workload_propagation": True,
 }
 """Another value of each option that changes answers, as settings have it."""

@@ -283,6 +283,7 @@ components = click.option(
 QUOTA_ESTIMATE = "Answer as with Karmada's feature gate ResourceQuotaEstimate."
 POD_REQUESTS = "Whose formula counts the resources of a pod."
 COUNTING = click.Choice([counting.value for counting in Counting])
+COUNT_PODS = "A kind whose pods are counted, not its groups, written as for --without"
 DEVICE_CLASSES = "What a device of a class counts as in claims of pods, or `auto`: what DeviceClasses say"
 
 
@@ -298,6 +299,7 @@ def answer_options(function: Command) -> Command:
         metavar="CLASS=RESOURCE",
         help=f"{DEVICE_CLASSES}; may be repeated.",
     )
+    @kind_option("--count-pods", help=f"{COUNT_PODS}; may be repeated.")
     @click.option("--resource-quota-estimate", is_flag=True, help=QUOTA_ESTIMATE)
     @click.option(
         "--pod-requests", type=COUNTING, default=Counting.SCHEDULER.value, show_default=True, help=POD_REQUESTS

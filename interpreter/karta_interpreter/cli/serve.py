@@ -18,6 +18,7 @@ from karta_interpreter.base.k8s import GVK, Object
 from karta_interpreter.cli.options import (
     ADDRESS,
     API_GROUP,
+    COUNT_PODS,
     COUNTING,
     DEVICE_CLASS,
     DEVICE_CLASSES,
@@ -144,6 +145,7 @@ OPTIONS: Final[Mapping[str, Sequence[click.Option]]] = {
             flag="--device-class",
             callback=device_classes,
         ),
+        setting("count_pods", KIND, COUNT_PODS, "KIND"),
         setting("multiple_pod_templates_scheduling", bool, "Whether Karmada's feature gate of that name is on."),
         setting("empty_workload_propagation", bool, "Whether karmada-scheduler's option of that name is on."),
     ],

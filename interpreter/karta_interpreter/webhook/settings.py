@@ -83,7 +83,8 @@ class Settings(Bounds, DefinitionSettings):
     On SIGTERM the server becomes not ready and keeps serving for ``grace_period``, so that load balancers remove it.
     Then it waits for running calls.
 
-    ``resource_quota_estimate``, ``pod_requests``, ``device_classes`` and ``empty_workload_propagation`` change answers
+    ``resource_quota_estimate``, ``pod_requests``, ``device_classes``, ``count_pods`` and
+    ``empty_workload_propagation`` change answers
     (`karta_interpreter.engine.operations.Options`).
     """
 
@@ -92,6 +93,7 @@ class Settings(Bounds, DefinitionSettings):
     resource_quota_estimate: bool = False
     pod_requests: str = "scheduler"
     device_classes: tuple[str, ...] = ()
+    count_pods: tuple[str, ...] = ()
     health_port: int | None = None
     certificate_names: tuple[str, ...] = ()
     certificate_secret: str | None = None

@@ -57,8 +57,16 @@ def _of(found: Explanation, *rules: str) -> list[Fact]:
     return [fact for fact in found.facts if fact.rule in rules]
 
 
-def _replica(_: Definition, found: Explanation, results: Any) -> None:
-    assert sum(fact.value for fact in _of(found, "count")) == results["replica"]
+def _replica(definition: Definition, found: Explanation, results: Any) -> None:
+    pods = sum(fact.value for fact in _of(found, "count"))
+    if definition.annotations.unit is not None:
+        (units,) = _of(found, "unit")
+        (whole,) = _of(found, "requirement") or [units]
+        request = (results["requires"] or {}).get("resourceRequest")
+        assert (units.value, pods % (units.value or 1)) == (results["replica"], 0)
+        assert whole is units or not request or request in [fact.value for fact in _of(found, "requirement")]
+        return
+    assert pods == results["replica"]
     for name, amount in ((results["requires"] or {}).get("resourceRequest") or {}).items():
         assert amount in [fact.value for fact in _of(found, "request") if fact.answer.endswith(_escaped(name))], name
 

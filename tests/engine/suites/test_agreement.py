@@ -24,7 +24,7 @@ end
 _WRITES_GROUPS = "function ReviseReplica(obj, n) obj.spec.replicas = n return obj end"
 _WRITES_PODS = """
 function ReviseReplica(obj, n)
-  obj.spec.replicas = n / (obj.spec.leaderWorkerTemplate.size or 1)
+  obj.spec.replicas = math.ceil(n / (obj.spec.leaderWorkerTemplate.size or 1))
   return obj
 end
 """
@@ -44,17 +44,17 @@ def _compared(definition: Definition, half: Operation, text: str) -> bool | None
 @rows(
     ("kind", "half", "text", "agrees"),
     [
-        pytest.param("LeaderWorkerSet", COUNT, _GROUPS, False, id="groups: 4 of them would become 2 in each member"),
-        pytest.param("LeaderWorkerSet", COUNT, _PODS, True, id="pods"),
-        pytest.param("LeaderWorkerSet", REVISE, _WRITES_GROUPS, False, id="12 pods would become 12 groups"),
-        pytest.param("LeaderWorkerSet", REVISE, _WRITES_PODS, True, id="as many groups as these pods are"),
+        pytest.param("LeaderWorkerSet", COUNT, _GROUPS, True, id="groups"),
+        pytest.param("LeaderWorkerSet", COUNT, _PODS, False, id="pods: those of a member would be refused as groups"),
+        pytest.param("LeaderWorkerSet", REVISE, _WRITES_GROUPS, True, id="writes groups"),
+        pytest.param("LeaderWorkerSet", REVISE, _WRITES_PODS, False, id="3 groups would become as many as 3 pods are"),
         pytest.param("LeaderWorkerSet", COUNT, "function GetReplicas(obj) error('x') end", None, id="an error"),
         pytest.param("LeaderWorkerSet", COUNT, "function GetReplicas(obj) return 'x' end", None, id="not a number"),
         pytest.param("LeaderWorkerSet", COUNT, "function Other(obj) end", None, id="no such function"),
         pytest.param("LeaderWorkerSet", COUNT, "function GetReplicas(obj) while true do end end", None, id="no end"),
         pytest.param("LeaderWorkerSet", COUNT, "function GetReplicas(obj) return 1, nil end", False, id="a constant"),
         pytest.param("LeaderWorkerSet", COUNT, "function GetReplicas(obj) return 0, nil end", None, id="none"),
-        pytest.param("LeaderWorkerSet", COUNT, _PODS.replace("or 1", "or 0"), True, id="pods, without the defaults"),
+        pytest.param("LeaderWorkerSet", COUNT, _GROUPS.replace("or 1", "or 0"), True, id="groups, without the default"),
         pytest.param("LeaderWorkerSet", REVISE, "function ReviseReplica(obj, n) return obj end", False, id="no write"),
     ],
 )  # fmt: skip

@@ -66,7 +66,7 @@ def parse_unit(annotation: AnnotationText) -> values.AnnotationQuery | None:
     for _, component in annotation.karta.spec.structure_definition.counted:
         if fields.isdisjoint(_fields_of_count(component)):
             message = f'the count of the component "{component.name}" does not depend on `{query.text}`'
-            annotation.error(message, "name the field that multiplies all pods, or remove the annotation")
+            annotation.warn(message, "name the field that multiplies all pods, or remove the annotation")
     return query
 
 

@@ -195,7 +195,7 @@ ANNOTATIONS: Final = (
             "the one field that multiplies all pods. "
             "[Its units are divided](operations.md#groups) instead of pods, such as the groups of a LeaderWorkerSet"
         ),
-        example=".spec.replicas // 1",
+        example=".spec.worker.replicas // 1",
         parse=parse_unit,
         read_by=frozenset({Operation.INTERPRET_REPLICA, Operation.REVISE_REPLICA}),
         exported="counts and writes these units",

@@ -397,8 +397,12 @@ class Definition:
         if unit is None:
             return None
         root = ComponentRules(self.name, "unit", self.gvk, replicas=unit)
-        annotations = structs.replace(self.annotations, unit=None, elastic=None, added_containers=())
-        return replace(self, components=(root,), annotations=annotations)
+        return replace(self, components=(root,), annotations=structs.replace(self.annotations, unit=None, elastic=None))
+
+    @property
+    def in_pods(self) -> Self:
+        """The definition without its unit."""
+        return replace(self, annotations=structs.replace(self.annotations, unit=None))
 
     def lineage(self, name: str) -> tuple[ComponentRules, ...]:
         """Return a component and its owners up to the root, or nothing for an unknown component."""

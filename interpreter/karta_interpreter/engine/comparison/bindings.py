@@ -20,6 +20,7 @@ from karta_interpreter.engine.comparison.effects import (
     Capacity,
     Effect,
     added_usage,
+    change_of_unit,
     division,
     first_run,
     move,
@@ -28,9 +29,11 @@ from karta_interpreter.engine.comparison.effects import (
     quantity_of,
     refusal,
     uncounted,
+    unwritten,
 )
 from karta_interpreter.engine.comparison.interpreter import CallOutcome, Interpreter, ask
 from karta_interpreter.engine.comparison.known import known_reason
+from karta_interpreter.engine.comparison.unit import size_of_unit, unit_change
 from karta_interpreter.engine.operations import ELSEWHERE, Call, OnPrint, Operation, Options, StatusItem
 from karta_interpreter.engine.registered.interpreters import KARMADA, NOBODY, Interpreters, kinds_of
 from karta_interpreter.engine.registered.operations import ServedKind, operations_for
@@ -110,14 +113,17 @@ class KindTotals(Struct):
         """Those who answer today."""
         return [*dict.fromkeys(name for name in self.answered_by.values() if name != NOBODY)]
 
-    def add(self, question: _Question, answer: Answer, changed: Sequence[Difference]) -> None:
-        """Count a question with both answers."""
+    def add(
+        self, question: _Question, answer: Answer, changed: Sequence[Difference], unit: tuple[int, int] = (0, 0)
+    ) -> None:
+        """Count a question with both answers. ``unit`` is the number of units, and of pods in each."""
         operation = question.call.operation
         self.compared[operation] += 1
         self.different[operation] += bool(changed)
         for side, given in enumerate((question.today, answer)):
+            is_of_units = operation is Operation.INTERPRET_REPLICA and _mapping(given).get("replica") == unit[0]
             for replicas, requests in pod_sets(_mapping(given)):
-                self.pods[side] += replicas
+                self.pods[side] += replicas * unit[1] if is_of_units and unit[1] else replicas
                 for name, amount in requests.items():
                     quantity = quantity_of(amount)
                     self.requests[name][side] += Quantity(quantity.nanos * replicas, quantity.format)
@@ -245,11 +251,22 @@ class Comparison(Struct):
         if kind.is_first_divided:
             refused, stays = partial(self._refused, bound), partial(self._stays, bound)
             effects.append(division(bound.binding, count, refused, stays))
-        elif counted and not is_revised and not bound.binding["spec"].get("replicas"):
+        elif is_revised:
+            effects.append(self._divided_today(bound))
+        elif counted and not bound.binding["spec"].get("replicas"):
             effects.append(division(bound.binding, count, None))
         self.effects += [(kind.gvk, name, effect) for effect in effects if effect]
         if counted:
             self._usages.append((kind.gvk, name, bound.binding, added_usage(bound.binding, counted)))
+
+    def _divided_today(self, bound: Bound) -> Effect | None:
+        """Return what becomes of the shares that clusters have today."""
+        interpreter = self.find(bound.gvk)
+        if interpreter is None or bound.template is None:
+            return None
+        units, pods = size_of_unit(interpreter.entry.definition, bound.template, self.options)
+        effect = change_of_unit(bound.binding, units, pods)
+        return effect or unwritten(bound.binding, partial(self._refused, bound))
 
     def _refused(self, bound: Bound, share: int) -> str:
         """Return why a cluster cannot have a share of a workload, "" if it can."""
@@ -297,7 +314,8 @@ class Comparison(Struct):
         outcome = ask(interpreter, question.call, references, self.options, self.on_print)
         answer = verdict_of(outcome)
         changed = tuple(compare_answers(question.today, answer))
-        kind.add(question, answer, changed)
+        unit = size_of_unit(interpreter.entry.definition, question.call.object, self.options)
+        kind.add(question, answer, changed, unit)
         if not changed:
             return answer
         self.different += 1
@@ -306,6 +324,8 @@ class Comparison(Struct):
             reasons["known"] = known_reason(kind.gvk, operation, changed)
         elif today.startswith("customization "):
             reasons["note"] = _CUSTOMIZED
+        elif note := unit_change(None, interpreter, question.call, self.options, changed):
+            reasons["note"] = note
         own, lost = namespace(question.call.object), _dependencies(question.today) ^ _dependencies(answer)
         if outcome.results and lost and all(json.loads(each).get("namespace", own) != own for each in lost):
             reasons["known"] = f"dependencies: {ELSEWHERE}"

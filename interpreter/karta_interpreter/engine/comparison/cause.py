@@ -7,6 +7,7 @@ from typing import Final
 from karta_interpreter.base.k8s import Object, field_path, json_pointer, patch
 from karta_interpreter.definitions.karta import Definition, Known
 from karta_interpreter.engine.comparison.interpreter import Interpreter
+from karta_interpreter.engine.comparison.unit import unit_change
 from karta_interpreter.engine.explain import Fact, explain, outline
 from karta_interpreter.engine.operations import Call, Operation, Options
 from karta_interpreter.engine.suites import Difference
@@ -32,6 +33,8 @@ def cause_of(
     """
     if after is None or not after.is_asked(call.operation):
         return ""
+    if text := unit_change(before, after, call, options, changed):
+        return text
     explanation = explain(after.entry.definition, call, options, reader=Known.of(references))
     facts = _facts_at({json_pointer(difference.path) for difference in changed}, explanation.facts)
     fields = tuple[str, ...]()

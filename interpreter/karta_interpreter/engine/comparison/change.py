@@ -10,6 +10,7 @@ from karta_interpreter.engine.comparison.cause import cause_of
 from karta_interpreter.engine.comparison.interpreter import CallOutcome, Interpreter, ask
 from karta_interpreter.engine.comparison.known import reason_of
 from karta_interpreter.engine.comparison.questions import SourcedCall
+from karta_interpreter.engine.comparison.unit import unit_change
 from karta_interpreter.engine.operations import Call, OnPrint, Options
 from karta_interpreter.engine.suites import ERROR, SILENT, Answer, Difference, compare_answers
 
@@ -79,6 +80,8 @@ def change_of(
     if changed:
         if known := reason_of(before, after, call.operation, changed):
             reasons["known"] = known
+        if note := before and unit_change(before, after, call, options, changed):
+            reasons["note"] = note
         if explained and (cause := cause_of(before, after, call, references, options, changed)):
             reasons["cause"] = cause
     return Change(

@@ -42,11 +42,13 @@ class Severity(IntEnum):
 
     REFUSED = 0
     NO_ROOM = 1
-    INDIVISIBLE = 2
-    MOVED = 3
-    DIVIDED = 4
-    FIRST = 5
-    STATUS = 6
+    MULTIPLIED = 2
+    INDIVISIBLE = 3
+    MOVED = 4
+    DIVIDED = 5
+    UNIT = 6
+    FIRST = 7
+    STATUS = 8
 
 
 class Effect(NamedTuple):
@@ -114,6 +116,41 @@ def division(
 
 def _is_aggregated(scheduling: Object) -> bool:
     return scheduling.get("replicaDivisionPreference") == "Aggregated"
+
+
+def change_of_unit(binding: Object, units: int, pods: int) -> Effect | None:
+    """Return what becomes of a workload that is divided in pods today, and in units of several pods from now on.
+
+    Karmada writes the new number before its scheduler divides it, and asks ReviseReplica for the shares of before.
+    """
+    if pods < 2 or not units or binding["spec"].get("replicas") != units * pods:  # noqa: PLR2004 - a unit of one is a pod
+        return None
+    what = f"{units * pods} pods are {units} units of {pods}"
+    shares = {str(cluster.get("name")): cluster.get("replicas") or 0 for cluster in _clusters(binding)}
+    if multiplied := [f"{name} ({share})" for name, share in shares.items() if 0 < share <= units]:
+        clusters = listed(multiplied)
+        text = f"multiplied: {what}, and until Karmada has divided the units, shares of pods are units in {clusters}"
+        return Effect(Severity.MULTIPLIED, f"{text}: see docs/upgrade.md")
+    return Effect(Severity.UNIT, f"unit: {what}, and changes wait until Karmada has divided the units")
+
+
+def unwritten(binding: Object, refuses: Callable[[int], str]) -> Effect | None:
+    """Return that changes of a workload do not arrive in clusters with a share that cannot be written.
+
+    Karmada goes on with the other clusters, and tries again (``ensureWork``).
+    """
+    shares = {str(cluster.get("name")): cluster.get("replicas") or 0 for cluster in _clusters(binding)}
+    reasons = {share: refuses(share) for share in {*shares.values()} - {0}}
+    refused = [name for name, share in shares.items() if reasons.get(share)]
+    if not refused:
+        return None
+    reason = reasons[shares[refused[0]]]
+    text = f"cannot be divided: changes do not arrive in {listed(refused)}, where the share is refused: {reason}"
+    return Effect(Severity.INDIVISIBLE, text)
+
+
+def _clusters(binding: Object) -> list[Object]:
+    return objects_in(get(binding, ("spec", "clusters")))
 
 
 def _dividing(binding: Object) -> Object:

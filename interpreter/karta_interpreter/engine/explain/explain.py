@@ -57,7 +57,7 @@ def explain(
     results, error, facts = None, "", list[Fact]()
     try:
         # Resolved once, so that the facts below use the same values as the answer.
-        definition = resolved(definition, call.object, reader, options.devices)
+        definition = options.counting(resolved(definition, call.object, reader, options.devices))
         results = interpret(definition, call, options, on_print=on_print, reader=reader)
     except InterpretationError as failure:
         error = str(failure)

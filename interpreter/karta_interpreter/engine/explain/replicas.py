@@ -17,13 +17,14 @@ from karta_interpreter.engine.evaluation import (
     instance_ids,
     pod_sets,
     scale_locations,
+    unit_count,
 )
 from karta_interpreter.engine.explain.explanation import Fact, Place
 from karta_interpreter.engine.explain.reading import Reading, about, annotation_field, place_at, pod_queries, readings
 from karta_interpreter.engine.operations import Call, Options, Results
 from karta_interpreter.engine.operations.apportion import ScaleTarget, scale_targets, why_fixed
 from karta_interpreter.engine.operations.divided import shares
-from karta_interpreter.engine.operations.interpret_replica import divisible_pod_sets
+from karta_interpreter.engine.operations.interpret_replica import divisible_pod_sets, units_and_pods
 from karta_interpreter.engine.operations.revise_replica import elastic_pod_sets
 from karta_interpreter.languages.jq import Query
 
@@ -34,14 +35,17 @@ def replica_facts(definition: Definition, call: Call, options: Options, results:
     """Yield how InterpretReplica finds its number and its requirements."""
     view = _View(definition, call.object)
     sets = divisible_pod_sets(definition, call.object)
-    if results:
+    unit = definition.annotations.unit
+    if unit is not None:
+        yield from _unit_facts(definition, unit, call.object)
+    elif results:
         nothing = "only the status counts the pods" if definition.is_counted_by_status else "no pod set"
         sum_text = " + ".join(f"{pods.name} {pods.replicas}" for pods in sets) or nothing
         yield Fact("total", f"{sum_text}, in all {results['replica']}", results["replica"], "/replica")
     for pods in sets:
-        yield from view.facts(pods, "/replica", "/requires", options)
+        yield from view.facts(pods, "" if unit else "/replica", "/requires", options)
     for name, value in (results.get("requires") or {}).items():
-        rule = _RULES.get(name, "option resource-quota-estimate")
+        rule = (_UNIT_RULES if unit else _RULES).get(name, "option resource-quota-estimate")
         if len(sets) > 1 or name != "resourceRequest":
             yield Fact("requirement", f"{name}: {rule}", value, f"/requires/{name}")
 
@@ -50,6 +54,25 @@ _RULES = {
     "resourceRequest": "for each resource the largest request of the pod sets that have pods",
     "nodeClaim": "the same in all pod sets",
 }
+_UNIT_RULES = {
+    "resourceRequest": "the sum over all pods of a unit",
+    "nodeClaim": "the same for all pods of a unit",
+}
+
+
+def _unit_facts(definition: Definition, unit: Query, obj: Object) -> Iterator[Fact]:
+    number, parts = units_and_pods(definition, unit, obj)
+    yield _counted_units(unit, obj, "unit", number, "/replica")
+    pods_text = " + ".join(f"{pods.name} {pods_of_unit}" for pods, pods_of_unit in parts) or "no pods"
+    yield Fact("total", f"{count(number, 'unit')}, each of {pods_text}", number, "/replica")
+
+
+def _counted_units(unit: Query, obj: Object, rule: str, number: int, answer: str) -> Fact:
+    reading = next(iter(readings(unit, obj)))
+    return Fact(
+        rule, f"{count(number, 'unit')}: {reading.source}, which multiplies all pods", number, answer,
+        field=annotation_field("unit"), expression=unit.text, places=reading.places, writes=reading.writes,
+    )  # fmt: skip
 
 
 def component_facts(definition: Definition, call: Call, options: Options, results: Results) -> Iterator[Fact]:
@@ -67,6 +90,10 @@ def component_facts(definition: Definition, call: Call, options: Options, result
 
 def revision_facts(definition: Definition, call: Call, _options: Options, results: Results) -> Iterator[Fact]:
     """Yield the counts that a revision may change, the reasons, and its writes with their places."""
+    unit = definition.annotations.unit
+    if unit is not None and call.replicas is not None:
+        yield from _revised_units(definition, unit, call, results)
+        return
     view, scales = _View(definition, call.object), scale_locations(definition, call.object)
     assigned = dict(call.components or ())
     elastic = frozenset(assigned) or elastic_pod_sets(definition, scales)
@@ -83,6 +110,23 @@ def revision_facts(definition: Definition, call: Call, _options: Options, result
         yield counted if moves else replace(counted, rule="fixed", writes=())
     if results:
         yield from _written(view, call, targets, results["revised"])
+        yield from _divided(definition, call, results["revised"])
+
+
+def _revised_units(definition: Definition, unit: Query, call: Call, results: Results) -> Iterator[Fact]:
+    counted = _counted_units(unit, call.object, "elastic", unit_count(definition, unit, call.object), "")
+    yield counted
+    if not results:
+        return
+    revised: Object = results["revised"]
+    for before in counted.places:
+        after = get(revised, before.path)
+        if after != before.value:
+            yield replace(
+                counted, rule="written", note=f"a share of {count(call.wanted, 'unit')}", value=after,
+                answer=f"/revised{before.pointer}", places=(before,), writes=(before.pointer,),
+            )  # fmt: skip
+    yield from _divided(definition, call, revised)
 
 
 def _written(view: "_View", call: Call, targets: Sequence[ScaleTarget], revised: Object) -> Iterator[Fact]:
@@ -102,14 +146,18 @@ def _written(view: "_View", call: Call, targets: Sequence[ScaleTarget], revised:
                 pods, f"scaleDefinition.{field}", query, rule="written", note=note, value=get(revised, location.path),
                 answer=f"/revised{before.pointer}", places=(before,), writes=(before.pointer,),
             )  # fmt: skip
-    for rule, path, share, note in shares(view.definition, call.object, revised):
+
+
+def _divided(definition: Definition, call: Call, revised: Object) -> Iterator[Fact]:
+    for rule, path, share, note in shares(definition, call.object, revised):
         before = place_at(path, call.object)
         yield Fact(
             "divided", note, share, f"/revised{before.pointer}", field=annotation_field("divided"),
             expression=rule.value.text, places=(before,), writes=(before.pointer,),
         )  # fmt: skip
     if revised is call.object:
-        has = "these components" if call.replicas is None else f"{call.replicas} pods"
+        units = "units" if definition.annotations.unit else "pods"
+        has = "these components" if call.replicas is None else f"{call.replicas} {units}"
         yield Fact("unchanged", f"the object has {has} already")
 
 

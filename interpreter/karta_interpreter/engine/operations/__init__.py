@@ -38,6 +38,7 @@ from karta_interpreter.engine.operations.interpret_health import (
     is_behind,
     is_stale,
 )
+from karta_interpreter.engine.operations.interpret_replica import units_and_pods
 from karta_interpreter.engine.operations.interpretation import (
     OnPrint,
     has_scripts_alone,
@@ -116,6 +117,7 @@ __all__ = [
     "script_jobs",
     "script_results",
     "switches",
+    "units_and_pods",
     "unless_broken",
     "unread_reports",
     "unset_switches",

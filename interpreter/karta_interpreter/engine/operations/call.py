@@ -23,6 +23,7 @@ from karta_interpreter.base.k8s import (
     type_name,
 )
 from karta_interpreter.base.karmada import LIVE, SLOTS, Operation
+from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.operations.status_bounds import beyond_bounds
 
 
@@ -32,6 +33,7 @@ class Options(Struct, frozen=True):
     ``resource_quota_estimate`` mirrors Karmada's feature gate ``ResourceQuotaEstimate``: requirements then name the
     priority class, and InterpretReplica's requirements also the namespace. ``pod_requests`` says how the resources of a
     pod are counted. ``device_classes`` has what devices of claims count as: ``CLASS=RESOURCE``, or `OF_CLASSES`.
+    ``count_pods`` names the kinds whose pods are counted although their definition has a unit.
 
     ``empty_workload_propagation`` mirrors karmada-scheduler's option of that name. Without it the scheduler gives no
     cluster 0 replicas of a workload. Karmada still asks a server for a revision to 0 if the workload is counted for the
@@ -42,7 +44,16 @@ class Options(Struct, frozen=True):
     resource_quota_estimate: bool = False
     pod_requests: Counting = Counting.SCHEDULER
     device_classes: tuple[str, ...] = ()
+    count_pods: tuple[str, ...] = ()
     empty_workload_propagation: bool = False
+
+    def counting(self, definition: Definition) -> Definition:
+        """Return a definition as its replicas are to be counted."""
+        if not self.count_pods or definition.annotations.unit is None:
+            return definition
+        names = {name.lower() for name in self.count_pods}
+        own_names = (*definition.gvk.names, f"{definition.gvk.api_version}/*".lower())
+        return definition if names.isdisjoint(own_names) else definition.in_pods
 
     @property
     def devices(self) -> Mapping[str, str] | None:
@@ -60,11 +71,12 @@ class Options(Struct, frozen=True):
 
         >>> Options.of({"pod_requests": "karmada", "port": 8443})
         Options(resource_quota_estimate=False, pod_requests=<Counting.KARMADA: 'karmada'>, device_classes=(), \
-empty_workload_propagation=False)
+count_pods=(), empty_workload_propagation=False)
         """
         default: dict[str, Any] = structs.asdict(cls())
         given = {name: type(value)(settings.get(name, value)) for name, value in default.items()}
-        return cls(**given | {"device_classes": tuple(map(str, given["device_classes"]))})
+        texts = {name: tuple(map(str, given[name])) for name in ("device_classes", "count_pods")}
+        return cls(**given | texts)
 
 
 DEFAULT_OPTIONS = Options()

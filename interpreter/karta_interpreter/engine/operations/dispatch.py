@@ -62,7 +62,7 @@ _OWN: Final = by_operation(
 
 def own_answer(definition: Definition, call: Call, options: Options) -> Results:
     """Answer a call from the Karta without its scripts. Raises InterpretationError."""
-    return _OWN[call.operation].answer(definition, call, options)
+    return _OWN[call.operation].answer(options.counting(definition), call, options)
 
 
 def projection_of(definition: Definition, operation: Operation) -> Projection | None:

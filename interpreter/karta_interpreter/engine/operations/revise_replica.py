@@ -1,8 +1,9 @@
 """ReviseReplica: write a number of units or pods so that InterpretReplica then reads exactly that number."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from itertools import chain
+from typing import TypeAlias
 
 from karta_interpreter.base.errors import InterpretationError, QueryError
 from karta_interpreter.base.findings import listed
@@ -24,6 +25,14 @@ _ADVICE = (
     "replicaSchedulingType Duplicated runs the whole of it in every cluster"
 )
 
+_Elastic: TypeAlias = Callable[[Definition, Sequence[ScaleLocation]], frozenset[str]]
+"""Returns the names of the pod sets with a count that may change."""
+
+_OLDER = (
+    "the share is of an older number, or of pods that an older release counted: Karmada asks again when its scheduler "
+    "has divided the new number"
+)
+
 
 def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object:
     """Return the object with a share of its units or a total of pods, or the object itself if it has that many already.
@@ -32,23 +41,22 @@ def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object
     """
     unit = definition.annotations.unit
     if unit is None:
-        return _with_pods(definition, obj, replicas)
+        return _with_pods(definition, obj, replicas, elastic_pod_sets)
     whole = unit_count(definition, unit, obj)
     if replicas > whole:
-        raise InterpretationError(
-            f"definition {definition.name}: cannot set {replicas} replicas: the object has {whole} (`{unit.text}`), and a "
-            "share is never more: it is one of an older number, or of pods. Karmada asks again when its scheduler has "
-            "divided the new number"
-        )
+        reason = f"the object has {whole} units, and a share is never more"
+        raise unit.unusable(f"cannot set {replicas} replicas: {reason}; {_OLDER}")
     return revise_units(definition, obj, replicas)
 
 
 def revise_units(definition: Definition, obj: Object, units: int) -> Object:
     """Return the object with so many units. Raises InterpretationError if it cannot have them."""
-    return _with_pods(definition.in_units or definition, obj, units)
+    return _with_pods(
+        definition.in_units or definition, obj, units, lambda _, scales: frozenset([scales[0].pod_set.name])
+    )
 
 
-def _with_pods(definition: Definition, obj: Object, replicas: int) -> Object:
+def _with_pods(definition: Definition, obj: Object, replicas: int, elastic: _Elastic) -> Object:
     """Return the object with a total of pods.
 
     The elastic pod sets share the pods that the others leave, in proportion to their present counts. A number that
@@ -59,7 +67,7 @@ def _with_pods(definition: Definition, obj: Object, replicas: int) -> Object:
     is_reached = replicas == sum(scale.pod_set.replicas for scale in scales)
     if is_reached and not leaves_count_unset(definition, obj):
         return obj
-    targets = scale_targets(scales, elastic_pod_sets(definition, scales))
+    targets = scale_targets(scales, elastic(definition, scales))
     if is_reached:
         return reduce(lambda revised, target: target.write_default(revised, target.units), targets, obj)
     moved = {name for target in targets for name in target.pod_sets}
@@ -82,7 +90,6 @@ def _with_pods(definition: Definition, obj: Object, replicas: int) -> Object:
 
 def revision_reads(definition: Definition, projection: Projection) -> None:
     """Mark what ReviseReplica reads of an object."""
-    definition = definition.in_units or definition
     pod_set_reads(definition, projection)
     take_outputs(projection, *(component.max_replicas for component in definition.components))
 

@@ -77,7 +77,9 @@ def _compare(
     agreement = Agreement()
     try:
         number = count(definition, example.object)
-        for wanted in (number, 2 * number) if number else ():
+        # A share of units is never more than the whole.
+        other = number // 2 if definition.annotations.unit else 2 * number
+        for wanted in filter(None, (number, other)):
             call = Call(Operation.REVISE_REPLICA, example.object, replicas=wanted)
             revised = interpret(by_operation[Operation.REVISE_REPLICA], call, reader=reader)["revised"]
             counted = count(by_operation[Operation.INTERPRET_REPLICA], revised)

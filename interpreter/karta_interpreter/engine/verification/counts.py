@@ -22,7 +22,7 @@ from karta_interpreter.engine.evaluation import ScaleLocation, Status, match_sta
 from karta_interpreter.engine.evaluation.pod_states import is_active, is_ended
 from karta_interpreter.engine.explain.reading import field_of
 from karta_interpreter.engine.fights.rounds import differences
-from karta_interpreter.engine.operations import COUNTING_OPERATIONS, Call, interpret
+from karta_interpreter.engine.operations import COUNTING_OPERATIONS, Call, interpret, units_and_pods
 from karta_interpreter.engine.verification.evidence import Evidence
 from karta_interpreter.engine.verification.judgement import NO_PODS, Judgement, Question, Verdict, pod_field
 from karta_interpreter.engine.verification.members import (
@@ -51,7 +51,11 @@ def judge_counts(definition: Definition, evidence: Evidence, members: Members) -
     for operation in sorted(COUNTING_OPERATIONS & definition.scripts.operations):
         answer = interpret(definition, Call(operation, evidence.object), reader=evidence.reader)
         components, active = answer.get("components") or (), len(evidence.active)
-        number = answer["replica"] if "replica" in answer else sum(component["replicas"] for component in components)
+        number = (
+            answer["replica"] * _pods_of_unit(definition, evidence.object)
+            if "replica" in answer
+            else sum(component["replicas"] for component in components)
+        )
         if number == active:
             continue
         script = definition.scripts.of(operation)[0].name
@@ -63,6 +67,12 @@ def judge_counts(definition: Definition, evidence: Evidence, members: Members) -
             yield _differs(reason, detail)
         else:
             yield _unjudged(reason, detail)
+
+
+def _pods_of_unit(definition: Definition, obj: Object) -> int:
+    """Return the number of pods that one of the replicas stands for."""
+    unit = definition.annotations.unit
+    return 1 if unit is None else sum(count_of_unit for _, count_of_unit in units_and_pods(definition, unit, obj)[1])
 
 
 def _answered(members: Members) -> int:

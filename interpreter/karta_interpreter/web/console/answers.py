@@ -66,6 +66,7 @@ class PageOptions(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fi
     resource_quota_estimate: bool = DEFAULT_OPTIONS.resource_quota_estimate
     pod_requests: Counting = DEFAULT_OPTIONS.pod_requests
     device_classes: tuple[str, ...] = DEFAULT_OPTIONS.device_classes
+    count_pods: tuple[str, ...] = DEFAULT_OPTIONS.count_pods
 
 
 class PageQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
