@@ -55,21 +55,21 @@ async def test_customization_that_comes_and_goes_is_followed(catalogue: Rig) -> 
     async with rig.registrar():
         await until(divides(rig))
 
-        plane.write(CUSTOMIZATIONS, "groups", customization(GROUPS))
+        plane.write(CUSTOMIZATIONS, "pods", customization(PODS))
         await until(whole(rig))
         (warning,) = [line for line in rig.said("warning") if "LeaderWorkerSet" in line]
-        assert "the ResourceInterpreterCustomization groups answers InterpretReplica" in warning
+        assert "the ResourceInterpreterCustomization pods answers InterpretReplica" in warning
         assert "Karmada sends the whole workload to each member" in warning
 
-        plane.write(CUSTOMIZATIONS, "groups", customization(GROUPS, agree="true"))
+        plane.write(CUSTOMIZATIONS, "pods", customization(PODS, agree="true"))
         await until(divides(rig))
-        plane.write(CUSTOMIZATIONS, "groups", customization(PODS, agree="false"))
+        plane.write(CUSTOMIZATIONS, "pods", customization(GROUPS, agree="false"))
         await until(whole(rig))
-        plane.write(CUSTOMIZATIONS, "groups", customization(PODS))
+        plane.write(CUSTOMIZATIONS, "pods", customization(GROUPS))
         await until(divides(rig))
-        plane.write(CUSTOMIZATIONS, "groups", customization(GROUPS))
+        plane.write(CUSTOMIZATIONS, "pods", customization(PODS))
         await until(whole(rig))
-        plane.remove(CUSTOMIZATIONS, "groups")
+        plane.remove(CUSTOMIZATIONS, "pods")
         await until(divides(rig))
 
 
@@ -77,8 +77,8 @@ async def test_customization_that_comes_and_goes_is_followed(catalogue: Rig) -> 
 @pytest.mark.parametrize(
     ("obj", "expected"),
     [
-        pytest.param(customization(GROUPS), whole, id="groups"),
-        pytest.param(customization(PODS), divides, id="pods"),
+        pytest.param(customization(PODS), whole, id="pods"),
+        pytest.param(customization(GROUPS), divides, id="groups"),
         pytest.param(customization(ENDLESS), whole, id="unknown: nothing begins"),
         pytest.param(customization("-" * 300_000), whole, id="too long to run here: nothing begins"),
     ],
@@ -122,15 +122,15 @@ async def test_kind_without_examples_stays_until_its_annotation_says_more(rig: R
         return any(f"{AGREE}" in line and "no example of the kind" in line for line in rig.said("warning"))
 
     if comes_first:
-        rig.plane.write(CUSTOMIZATIONS, "dolls", customization(PODS, DOLL))
+        rig.plane.write(CUSTOMIZATIONS, "dolls", customization(GROUPS, DOLL))
     rig.define(DOLL)
     async with rig.registrar():
         await until(is_whole if comes_first else is_divided)
-        rig.plane.write(CUSTOMIZATIONS, "dolls", customization(PODS, DOLL))
+        rig.plane.write(CUSTOMIZATIONS, "dolls", customization(GROUPS, DOLL))
         await until(asks)
         assert (is_whole if comes_first else is_divided)()
         for agree, happens in (("true", is_divided), ("false", is_whole), ("true", is_divided)):
-            rig.plane.write(CUSTOMIZATIONS, "dolls", customization(PODS, DOLL, agree=agree))
+            rig.plane.write(CUSTOMIZATIONS, "dolls", customization(GROUPS, DOLL, agree=agree))
             await until(happens)
 
 
@@ -150,7 +150,7 @@ async def test_webhook_that_comes_first_cannot_be_run(catalogue: Rig) -> None:
 @pytest.mark.usefixtures("hurried")
 async def test_customizations_that_may_not_be_read_are_none_and_a_warning(catalogue: Rig) -> None:
     rig = catalogue
-    rig.plane.write(CUSTOMIZATIONS, "groups", customization(GROUPS))
+    rig.plane.write(CUSTOMIZATIONS, "pods", customization(PODS))
     rig.plane.refused["GET", CUSTOMIZATIONS] = 403
     async with rig.registrar():
         await until(divides(rig))
@@ -160,10 +160,10 @@ async def test_customizations_that_may_not_be_read_are_none_and_a_warning(catalo
 @pytest.mark.usefixtures("hurried")
 async def test_replicas_agree_about_others(catalogue: Rig, clock: Clock) -> None:
     rig = catalogue
-    rig.plane.write(CUSTOMIZATIONS, "pods", customization(PODS))
+    rig.plane.write(CUSTOMIZATIONS, "groups", customization(GROUPS))
     async with rig.registrar(), rig.registrar(), rig.registrar():
         await until(divides(rig))
-        rig.plane.write(CUSTOMIZATIONS, "pods", customization(GROUPS))
+        rig.plane.write(CUSTOMIZATIONS, "groups", customization(PODS))
         await until(whole(rig))
         await clock.passes(SOON)
         assert whole(rig)()
