@@ -232,6 +232,8 @@ def test_revise_replica(definition: Definition, objects: Sequence[Object]) -> No
 
 def _assert_only_counts_change(definition: Definition, obj: Object, revised: Object) -> None:
     counts = [*_counts(definition, obj)]
+    if definition.in_units:
+        counts += _counts(definition.in_units, obj)
     counts += [path for rule in definition.annotations.divided for path in rule.value.paths(obj)]
     for change in diff(obj, revised):
         place, now = _path(change["path"]), change["value"]

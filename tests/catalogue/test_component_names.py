@@ -57,7 +57,7 @@ def test_one_component_is_answered_as_its_replicas(definition: Definition, cases
     for case, components in components_of_cases(definition, cases):
         if len(components) == 1:
             call = Call(Operation.INTERPRET_REPLICA, case.call.object)
-            answer = interpret(definition, call, reader=Known.of(case.references))
+            answer = interpret(definition.in_pods, call, reader=Known.of(case.references))
             (only,) = components
             assert answer["replica"] == only["replicas"], case.name
             assert answer.get("requires") == only.get("replicaRequirements"), case.name

@@ -130,7 +130,7 @@ def test_components_are_named_apart_and_add_up(definition: Definition, objects: 
         assert all(0 < len(name) <= _LONGEST_NAME for name in names)
         if definition.answers(Operation.INTERPRET_REPLICA):
             total = sum(component["replicas"] for component in components)
-            assert total == _ask(definition, Operation.INTERPRET_REPLICA, obj)
+            assert total == _ask(definition.in_pods, Operation.INTERPRET_REPLICA, obj)
     assert compared
 
 

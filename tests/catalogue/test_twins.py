@@ -298,7 +298,7 @@ def _answers(twins: Twins, shared: JSON) -> Iterator[tuple[Operation, JSON, JSON
 
 
 def _answer(twins: Twins, name: str, obj: Object, operation: Operation) -> JSON:
-    definition = _definition(name)
+    definition = _definition(name).in_pods
     gvk = definition.gvk
     obj = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": {"name": "twin", "namespace": "n"}, **obj}
     try:

@@ -49,7 +49,8 @@ def _of_replica(requirements: PodRequirements, call: Call, options: Options) -> 
 def units_and_pods(definition: Definition, unit: Query, obj: Object) -> tuple[int, list[tuple[PodSet, int]]]:
     """Return the number of units of an object, and the pod sets with the number of pods that a unit has of each.
 
-    An object without units is asked with one. Raises InterpretationError if the units do not multiply the pods.
+    An object without units is asked with one, and one without pod templates has none.
+    Raises InterpretationError if the units do not multiply the pods.
     """
     number = unit_count(definition, unit, obj)
     one_or_more = number or 1
@@ -59,7 +60,7 @@ def units_and_pods(definition: Definition, unit: Query, obj: Object) -> tuple[in
         if remainder:
             raise unit.unusable(f"gives {number}, which does not divide the {pods.replicas} pods of {pods.name}")
         parts.append((pods, count))
-    return number, parts
+    return number if parts else 0, parts
 
 
 def interpret_component(definition: Definition, call: Call, options: Options) -> Results:

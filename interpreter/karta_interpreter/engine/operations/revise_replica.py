@@ -13,6 +13,7 @@ from karta_interpreter.engine.evaluation import (
     ScaleLocation,
     leaves_count_unset,
     pod_set_reads,
+    pod_sets,
     scale_locations,
     total_replicas,
     unit_count,
@@ -42,7 +43,7 @@ def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object
     unit = definition.annotations.unit
     if unit is None:
         return _with_pods(definition, obj, replicas, elastic_pod_sets)
-    whole = unit_count(definition, unit, obj)
+    whole = unit_count(definition, unit, obj) if pod_sets(definition, obj) else 0
     if replicas > whole:
         reason = f"the object has {whole} units, and a share is never more"
         raise unit.unusable(f"cannot set {replicas} replicas: {reason}; {_OLDER}")

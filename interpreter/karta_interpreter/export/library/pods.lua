@@ -235,7 +235,7 @@ local function units_and_requirements(sets, units)
     for name, amount in pairs(own.resourceRequest or {}) do total[name] = with_times(total[name], amount, number) end
   end
   local found = {resourceRequest = next(total) ~= nil and total or nil, nodeClaim = agreed and claim or nil}
-  return units, next(found) ~= nil and found or nil
+  return sets[1] and units or 0, next(found) ~= nil and found or nil
 end
 
 -- The sum of the replicas and the requirements that fit a pod of any set: the largest amount of each resource, and the
