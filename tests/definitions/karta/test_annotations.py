@@ -55,6 +55,13 @@ def test_prefix_with_a_mistake_is_unknown_annotation(orchestra: Raw, findings_of
     assert finding.hint == "did you mean karta-interpreter.io/elastic?"
 
 
+def test_unit_that_multiplies_no_pods_is_a_warning(orchestra: Raw, findings_of: FindingsOf) -> None:
+    (*_, finding) = findings_of(annotated(orchestra, unit=".spec.tours // 1"))
+    assert finding.rule == "annotation-unit"
+    assert finding.message.endswith("does not depend on `.spec.tours // 1`")
+    assert read(orchestra, unit=".spec.tours // 1").unit is not None
+
+
 def test_elastic(orchestra: Raw) -> None:
     assert read(orchestra, elastic=" section ,section,").elastic == ("section",)
 

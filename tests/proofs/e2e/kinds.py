@@ -19,7 +19,7 @@ _FILE = yaml.safe_load((_HERE / "kinds.yaml").read_text(encoding="utf-8"))
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The template's counts, the pods that they mean, and the counts of both members at weights of 2 to 1."""
+    """The template's counts, the pods or groups that they mean, and the counts of both members at weights of 2 to 1."""
 
     template: Counts
     pods: int
@@ -80,6 +80,11 @@ class Kind:
             stays=entry.get("stays", False),
             in_processes=entry.get("inProcesses", False),
         )
+
+    @property
+    def pods_of_replica(self) -> int:
+        """How many pods a replica is, such as a group."""
+        return sum(self.components.values()) // self.stages[0].pods or 1
 
     @property
     def title(self) -> str:

@@ -21,7 +21,7 @@ _HALF, _NEW = kind_of("LeaderWorkerSet"), kind_of("JobSet")
 
 @pytest.fixture
 def flows(plane: ControlPlane, installed: Installed) -> Iterator[list[Flow]]:
-    """Groups that a customization counts, and a kind that nobody counts, divided by policies, in both members."""
+    """Groups whose pods a customization counts, and a kind that nobody counts, divided by policies, in both members."""
     run("unregister", "--kubeconfig", installed.kubeconfig)
     plane.karmada.apply(_OF_USER)
     plane.restart_components(multiple_pod_templates=False)

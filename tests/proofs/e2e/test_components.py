@@ -136,7 +136,7 @@ def _agreed(flow: Flow, stage: Stage) -> Any:
         spec = flow.binding()["spec"]
         counts = {each["name"]: each["replicas"] for each in spec["components"]}
         placed = [{each["name"]: each["replicas"] for each in one.get("components", ())} for one in spec["clusters"]]
-        agrees = sum(counts.values()) == stage.pods and (not records or placed == [counts])
+        agrees = sum(counts.values()) == stage.pods * flow.kind.pods_of_replica and (not records or placed == [counts])
         return agrees and _charged(flow.karmada) == _needed(spec["components"]) and spec["components"]
 
     components = until(f"{stage.pods} pods are placed and charged", agreed)

@@ -30,8 +30,8 @@ _OF_USER: Object = {
     "spec": {
         "target": {"apiVersion": _LEADERS.api_version, "kind": _LEADERS.name},
         "customizations": {
-            # The groups, not their pods
-            "replicaResource": {"luaScript": "function GetReplicas(obj)\n  return obj.spec.replicas, nil\nend\n"}
+            # The pods, not their groups
+            "replicaResource": {"luaScript": "function GetReplicas(obj)\n  return obj.spec.replicas * 2, nil\nend\n"}
         },
     },
 }
@@ -97,9 +97,12 @@ def _recorded(binding: Object) -> int:
 
 def _is_what_karmada_holds(kind: Kind, summary: Object, flows: Sequence[Flow]) -> None:
     """Compare a summary with the bindings, and with the counts of the workload's file."""
-    bindings, pods = [flow.binding() for flow in flows], kind.stages[0].pods * len(flows)
+    bindings, replicas = [flow.binding() for flow in flows], kind.stages[0].pods * len(flows)
+    of_replica = {kind.stages[0].pods: kind.pods_of_replica}
+    counted = [binding["spec"].get("replicas", 0) for binding in bindings]
+    pods = {"from": sum(count * of_replica.get(count, 1) for count in counted), "to": replicas * kind.pods_of_replica}
     assert summary["objects"] == len(flows)
-    assert summary["pods"] == {"from": sum(binding["spec"].get("replicas", 0) for binding in bindings), "to": pods}
+    assert summary["pods"] == pods
     for name, amount in kind.requires.items():
         asked = [binding["spec"].get("replicaRequirements", {}).get("resourceRequest", {}) for binding in bindings]
         counts = [binding["spec"].get("replicas", 0) for binding in bindings]
@@ -107,7 +110,7 @@ def _is_what_karmada_holds(kind: Kind, summary: Object, flows: Sequence[Flow]) -
             Quantity.parse(each.get(name, "0")).nanos * number for each, number in zip(asked, counts, strict=True)
         )
         shown = {side: Quantity.parse(text).nanos for side, text in summary["requests"][name].items()}
-        assert shown == {"from": today, "to": Quantity.parse(amount).nanos * pods}
+        assert shown == {"from": today, "to": Quantity.parse(amount).nanos * replicas}
     # Every workload names a ConfigMap and a Secret.
     more = 2 * len(flows) - sum(map(_recorded, bindings))
     assert summary["dependencies"] == {"more": more, "less": 0}

@@ -149,14 +149,18 @@ def test_failure_in_one_member_shows(plane: ControlPlane, kind: Kind) -> None:
 
 
 def test_unwritable_share_is_an_event(plane: ControlPlane) -> None:
-    kind = kind_of("LeaderWorkerSet")
-    flow = Flow.begin(plane, kind, kind.workload("indivisible"), weighted(1, 1))
-    flow.scheduled({"member1": 3, "member2": 3})
+    kind = kind_of("JobSet")
+    job = ("spec", "replicatedJobs", 1, "template", "spec")
+    template = kind.workload("indivisible")
+    for field in ("parallelism", "completions"):
+        template = put(template, (*job, field), 4)
+    # A driver and 8 jobs of 4 workers: 17 + 16 pods, of which the 16 are no number of jobs with a driver.
+    flow = Flow.begin(plane, kind, template, weighted(1, 1))
     (complaint, *_) = until("an event says so", flow.complaints)
     flow.saw(complaint)
     assert "status code: 422" in complaint
-    assert "cannot set 3 replicas" in complaint
-    assert "steps of 2" in complaint
+    assert "cannot set 16 replicas" in complaint
+    assert "steps of 4" in complaint
     flow.end()
 
 
