@@ -30,6 +30,7 @@ from karta_interpreter.webhook.doctor.kinds import (
 )
 from karta_interpreter.webhook.doctor.result import IS_IN_POD, CheckResult, ok, problem, warning
 from karta_interpreter.webhook.doctor.rights import REVIEWS, judge_rights
+from karta_interpreter.webhook.doctor.shares import EVENTS, judge_shares
 from karta_interpreter.webhook.doctor.token import judge_token
 from karta_interpreter.webhook.doctor.webhooks import (
     judge_admission,
@@ -126,6 +127,7 @@ async def examine(api: ApiServer, *, name: str, url: str = "") -> list[CheckResu
         *judge_precedence(ours, foreign, customizations),
         *judge_counts(ours, foreign, customizations),
         *await _kinds(plane, ours),
+        *judge_shares(await plane.events()),
         *judge_rights(await plane.rights()),
         *judge_token(api.token_life(), time.time()),
         *(judge_admission(await plane.readable(api.get(admission_path(name)), optional=True), ours) if ours else ()),
@@ -152,6 +154,13 @@ class _ControlPlane:
         service = client.service
         path = request_path("", "v1", "services", namespace=service.namespace, name=service.name)
         return await existing(self.api.get(path))
+
+    async def events(self) -> Sequence[Object]:
+        """Return the events. Without the right to read them, which the server does not have, there are none."""
+        try:
+            return await self.api.list(EVENTS)
+        except ClusterError:
+            return ()
 
     async def rights(self) -> Object | None:
         """Return a SelfSubjectRulesReview, None if there is none."""
