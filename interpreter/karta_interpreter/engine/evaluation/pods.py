@@ -114,6 +114,11 @@ def total_replicas(definition: Definition, obj: Object) -> int:
     )
 
 
+def has_pod_sets(definition: Definition, obj: Object) -> bool:
+    """Return whether a pod set exists in the object. Raises InterpretationError for a template of a wrong type."""
+    return next(_parts(definition.counted, obj), None) is not None
+
+
 def pod_templates(
     definition: Definition, obj: Object, components: Iterable[ComponentRules] | None = None
 ) -> Iterator[tuple[ComponentRules, int, Object]]:

@@ -11,9 +11,9 @@ from karta_interpreter.base.k8s import Object, Projection, field_path
 from karta_interpreter.definitions.karta import Definition
 from karta_interpreter.engine.evaluation import (
     ScaleLocation,
+    has_pod_sets,
     leaves_count_unset,
     pod_set_reads,
-    pod_sets,
     scale_locations,
     total_replicas,
     unit_count,
@@ -43,11 +43,12 @@ def revise_replica(definition: Definition, obj: Object, replicas: int) -> Object
     unit = definition.annotations.unit
     if unit is None:
         return _with_pods(definition, obj, replicas, elastic_pod_sets)
-    whole = unit_count(definition, unit, obj) if pod_sets(definition, obj) else 0
+    has_pods = has_pod_sets(definition, obj)
+    whole = unit_count(definition, unit, obj) if has_pods else 0
     if replicas > whole:
         reason = f"the object has {whole} units, and a share is never more"
         raise unit.unusable(f"cannot set {replicas} replicas: {reason}; {_OLDER}")
-    return revise_units(definition, obj, replicas)
+    return revise_units(definition, obj, replicas) if has_pods else obj
 
 
 def revise_units(definition: Definition, obj: Object, units: int) -> Object:
