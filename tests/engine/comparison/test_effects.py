@@ -6,7 +6,17 @@ from typing import Any
 import pytest
 
 from karta_interpreter.base.k8s import Quantity
-from karta_interpreter.engine.comparison.effects import Capacity, added_usage, division, move, no_room, refusal
+from karta_interpreter.engine.comparison.effects import (
+    Capacity,
+    Severity,
+    added_usage,
+    change_of_unit,
+    division,
+    move,
+    no_room,
+    refusal,
+    unwritten,
+)
 from tests.support.rows import rows
 
 STATIC = {"staticWeightList": [
@@ -266,3 +276,39 @@ def test_each_step_is_compared_with_the_quota(steps: list[dict[str, int]], repli
 
     assert (effect is not None) is bool(told)
     assert effect is None or told in effect.text
+
+
+def assigned(**shares: int) -> Any:
+    clusters = [{"name": name, "replicas": share} for name, share in shares.items()]
+    return {"spec": {"replicas": sum(shares.values()), "clusters": clusters}}
+
+
+@rows(
+    ("placed", "units", "pods", "severity", "text"),
+    [
+        pytest.param(
+            assigned(m1=13, m2=7), 5, 4, Severity.UNIT, "20 pods are 5 units of 4", id="all are refused"
+        ),
+        pytest.param(assigned(m1=4, m2=4), 4, 2, Severity.MULTIPLIED, "units in m1 (4), m2 (4)", id="halves of pairs"),
+        pytest.param(assigned(m1=40, m2=8), 24, 2, Severity.MULTIPLIED, "units in m2 (8)", id="a small share"),
+        pytest.param(assigned(m1=3, m2=2), 5, 4, None, "", id="counts units already"),
+        pytest.param(assigned(m1=3, m2=2), 5, 1, None, "", id="a unit is a pod"),
+        pytest.param(assigned(m1=3, m2=2), 0, 0, None, "", id="the kind has no unit"),
+    ],
+)
+def test_shares_of_pods_that_could_be_units_are_told(
+    placed: Any, units: int, pods: int, severity: Severity | None, text: str
+) -> None:
+    effect = change_of_unit(placed, units, pods)
+
+    assert (effect and effect.severity) is severity
+    assert effect is None or text in effect.text
+
+
+def test_clusters_whose_share_of_today_is_refused_are_told() -> None:
+    effect = unwritten(assigned(m1=2, m2=1, m3=0), lambda share: "it has 3" if share == 1 else "")
+
+    assert effect is not None
+    assert effect.severity is Severity.INDIVISIBLE
+    assert "changes do not arrive in m2, where the share is refused: it has 3" in effect.text
+    assert unwritten(assigned(m1=2, m2=1), lambda _: "") is None

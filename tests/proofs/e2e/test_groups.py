@@ -20,7 +20,8 @@ _OF_PODS = ("--count-pods", _KIND.name)
 
 
 def _workload(name: str, groups: int, size: int) -> Object:
-    return put(put(_KIND.workload(name), _REPLICAS, groups), _SIZE, size)
+    template: Object = put(put(_KIND.workload(name), _REPLICAS, groups), _SIZE, size)
+    return template
 
 
 def _divided(flow: Flow, groups: int, size: int) -> None:
