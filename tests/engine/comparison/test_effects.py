@@ -286,9 +286,7 @@ def assigned(**shares: int) -> Any:
 @rows(
     ("placed", "units", "pods", "severity", "text"),
     [
-        pytest.param(
-            assigned(m1=13, m2=7), 5, 4, Severity.UNIT, "20 pods are 5 units of 4", id="all are refused"
-        ),
+        pytest.param(assigned(m1=13, m2=7), 5, 4, Severity.UNIT, "20 pods are 5 units of 4", id="all are refused"),
         pytest.param(assigned(m1=4, m2=4), 4, 2, Severity.MULTIPLIED, "units in m1 (4), m2 (4)", id="halves of pairs"),
         pytest.param(assigned(m1=40, m2=8), 24, 2, Severity.MULTIPLIED, "units in m2 (8)", id="a small share"),
         pytest.param(assigned(m1=3, m2=2), 5, 4, None, "", id="counts units already"),

@@ -96,7 +96,7 @@ _ALL = "*"
 
 
 class Selection(Struct, frozen=True):
-    """The kinds in ``kinds``, or all if it is empty, except the kinds in ``without``.
+    """The kinds in ``kinds``, or all if it is empty, except the kinds in ``without``. ``count_pods`` is only checked.
 
     A name is a kind in any case, ``apiVersion/Kind``, or ``apiVersion/*`` for all kinds of an API version.
 
@@ -106,6 +106,7 @@ class Selection(Struct, frozen=True):
 
     kinds: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    count_pods: tuple[str, ...] = ()
 
     def takes(self, gvk: GVK | None) -> bool:
         """Return whether a kind is served. An unreadable kind may be any."""
@@ -115,7 +116,8 @@ class Selection(Struct, frozen=True):
 
     def findings(self, gvks: Collection[GVK]) -> Iterator[Finding]:
         """Yield a warning for each name that matches no kind of the sources."""
-        for flag, kinds in (("--kinds", self.kinds), ("--without", self.without)):
+        named = {"--kinds": self.kinds, "--without": self.without, "--count-pods": self.count_pods}
+        for flag, kinds in named.items():
             for kind in kinds:
                 if any(_is_among(gvk, (kind,)) for gvk in gvks):
                     continue

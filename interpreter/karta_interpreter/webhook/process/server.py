@@ -244,7 +244,7 @@ def store_of(settings: DefinitionSettings, cluster: "Cluster | None", looked_up:
         catalogue=settings.catalogue,
         cluster=cluster,
         overrides=settings.overrides,
-        selection=Selection(settings.kinds, settings.without),
+        selection=Selection(settings.kinds, settings.without, settings.count_pods),
         budget=cluster.budget if cluster else Budget.of_container(),
         looked_up=looked_up,
     )
