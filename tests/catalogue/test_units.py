@@ -14,7 +14,7 @@ from karta_interpreter.base.k8s.quantity import Quantity
 from karta_interpreter.base.k8s.values import Object, Path
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Call, Operation, Options, interpret
-from tests.catalogue.entries import applies, entries
+from tests.catalogue.entries import Entry, applies, entries
 from tests.catalogue.knowledge import knowing
 
 _REPLICAS: Final[Path] = ("spec", "replicas")
@@ -31,7 +31,12 @@ _FIELDS: Final[dict[str, Path]] = {
 _WEIGHTS: Final = ((1, 1), (2, 1), (3, 2))
 _UNITS: Final = range(2, 8)
 
-UNITS = applies(lambda entry: entry.definition.annotations.unit is not None)
+
+def _has_unit(entry: Entry) -> bool:
+    return entry.definition is not None and entry.definition.annotations.unit is not None
+
+
+UNITS = applies(_has_unit)
 
 
 def _ask(definition: Definition, operation: Operation, obj: Object, replicas: int | None = None) -> Any:
@@ -61,7 +66,7 @@ def _division(units: int, weights: tuple[int, int]) -> tuple[int, int]:
 
 
 def test_kinds_are_the_ones_with_a_field_that_multiplies_all_pods() -> None:
-    kinds = {entry.definition.gvk.kind for entry in entries() if entry.definition.annotations.unit is not None}
+    kinds = {entry.definition.gvk.kind for entry in entries() if entry.definition and _has_unit(entry)}
     assert kinds == _FIELDS.keys()
 
 

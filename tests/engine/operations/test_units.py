@@ -39,7 +39,7 @@ def _object(**spec: Any) -> Any:
 def _asked(definition: Definition, call: Call) -> Any:
     """Return what a definition and its script agree about. None for an error of both."""
     script = Script(call.operation, script_of(definition, call.operation), "train")
-    arguments = {} if call.replicas is None else {"replicas": call.replicas}
+    arguments: Any = {} if call.replicas is None else {"replicas": call.replicas}
     try:
         expected = interpret(definition, call)
     except InterpretationError:

@@ -239,12 +239,13 @@ def store_of(settings: DefinitionSettings, cluster: "Cluster | None", looked_up:
 
     Answers look up objects of the kinds that are ``looked_up``.
     """
+    count_pods = settings.count_pods if isinstance(settings, Settings) else ()
     return Store(
         settings.folders,
         catalogue=settings.catalogue,
         cluster=cluster,
         overrides=settings.overrides,
-        selection=Selection(settings.kinds, settings.without, settings.count_pods),
+        selection=Selection(settings.kinds, settings.without, count_pods),
         budget=cluster.budget if cluster else Budget.of_container(),
         looked_up=looked_up,
     )
