@@ -47,7 +47,8 @@ def compare(peer: Peer, changes: int) -> Tally:
         definition = entry.definition
         assert definition
         try:
-            scripts = [_script(definition, operation) for operation in _OPERATIONS]
+            # The sum over the components is the number of pods, also where groups are counted.
+            scripts = [_script(definition.in_pods, operation) for operation in _OPERATIONS]
         except ExportError:
             tally.rejected.append(definition.gvk.kind)
             continue

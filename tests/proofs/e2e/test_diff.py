@@ -23,6 +23,11 @@ from tests.proofs.rig.policy import DUPLICATED
 _DEPLOY = Path(__file__).parents[3] / "deploy"
 _ROLES = ("control-plane/clusterrole-diff.yaml", "member/clusterrole-verify.yaml")
 _LEADERS = kind_of("LeaderWorkerSet")
+_GET_PODS = """
+function GetReplicas(obj)
+  return (obj.spec.replicas or 1) * (obj.spec.leaderWorkerTemplate.size or 1), nil
+end
+"""
 _OF_USER: Object = {
     "apiVersion": "config.karmada.io/v1alpha1",
     "kind": "ResourceInterpreterCustomization",
@@ -31,7 +36,7 @@ _OF_USER: Object = {
         "target": {"apiVersion": _LEADERS.api_version, "kind": _LEADERS.name},
         "customizations": {
             # The pods, not their groups
-            "replicaResource": {"luaScript": "function GetReplicas(obj)\n  return obj.spec.replicas * 2, nil\nend\n"}
+            "replicaResource": {"luaScript": _GET_PODS}
         },
     },
 }

@@ -5,11 +5,24 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from tests.proofs.reality.findings import Finding
-from tests.proofs.reality.resources import most, pod_requests, quantities, shown
+from tests.proofs.reality.resources import most, plus, pod_requests, quantities, shown
 from tests.proofs.rig.api import Object
 
 Part: TypeAlias = tuple[int, str]
 """How many pods a component has, and what each requests."""
+
+GROUPED = frozenset(
+    (
+        "DisaggregatedSet",
+        "LeaderWorkerSet",
+        "ModelServing",
+        "PodCliqueSet",
+        "RayClusterFleet",
+        "RoleBasedGroupSet",
+        "StormService",
+    )
+)
+"""The kinds that Karmada divides as groups of pods."""
 
 ANY = "*"
 """The component of all pods of a kind that has a single one, whatever the product calls it."""
@@ -32,6 +45,11 @@ class Reality:
     @property
     def pods(self) -> int:
         return sum(len(pods) for pods in self.components.values())
+
+    def together(self) -> str:
+        """Return what all pods request, by resource."""
+        specs = [pod["spec"] for pods in self.components.values() for pod in pods]
+        return shown(plus(*(pod_requests(spec) for spec in specs)))
 
     def largest(self) -> str:
         """Return the most that any pod requests, by resource."""
@@ -62,16 +80,29 @@ def _component_problems(ours: Mapping[str, Part], real: Mapping[str, list[Object
             yield f"{name}: ours requests {requests}, real {' or '.join(actual)}"
 
 
-def compare_replica(label: str, answered: Object, reality: Reality) -> Finding:
-    """Compare an answer of InterpretReplica: all pods, and the most that any of them requests."""
+def compare_replica(label: str, answered: Object, reality: Reality, *, is_of_groups: bool = False) -> Finding:
+    """Compare an answer of InterpretReplica: all pods, and the most that any of them requests.
+
+    Of groups each is asked for the sum of its pods.
+    """
     problems = []
     count = answered.get("replicas", 0)
+    if is_of_groups:
+        return Finding(f"replica ({label})", _problem_of_groups(count, answered, reality))
     if count != reality.pods:
         problems.append(f"ours {count} pods, real {reality.pods}")
     requests = _requests(answered.get("replicaRequirements"))
     if reality.pods and requests != reality.largest():
         problems.append(f"ours requests {requests}, real {reality.largest()}")
     return Finding(f"replica ({label})", "; ".join(problems))
+
+
+def _problem_of_groups(count: int, answered: Object, reality: Reality) -> str:
+    if not count or reality.pods % count:
+        return f"ours {count} groups, real {reality.pods} pods" if count or reality.pods else ""
+    requests = quantities((answered.get("replicaRequirements") or {}).get("resourceRequest"))
+    ours = shown({name: amount * count for name, amount in requests.items()})
+    return "" if ours == reality.together() else f"ours requests {ours} together, real {reality.together()}"
 
 
 def active(pods: Sequence[Object]) -> list[Object]:

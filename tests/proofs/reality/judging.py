@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tests.proofs.reality.comparison import Reality, active, compare_components, compare_replica
+from tests.proofs.reality.comparison import GROUPED, Reality, active, compare_components, compare_replica
 from tests.proofs.reality.difference import differences, same_meaning
 from tests.proofs.reality.experiment import Experiment
 from tests.proofs.reality.findings import Finding
@@ -85,7 +85,7 @@ def _counts(experiment: Experiment, label: str, thing: Object) -> Iterator[Findi
         yield Finding(f"counts ({label})", f"rejected: {error}")
         return
     yield compare_components(label, components, reality)
-    yield compare_replica(label, replica, reality)
+    yield compare_replica(label, replica, reality, is_of_groups=thing["kind"] in GROUPED)
     yield from dependencies(experiment, label, thing)
 
 

@@ -63,6 +63,19 @@ def test_replicas_are_all_pods_and_the_most_that_one_requests(replicas: int, cpu
     assert compare_replica("x", answer, Reality.of(_PODS, _ROLE)).problem == problem
 
 
+@pytest.mark.parametrize(
+    ("groups", "cpu", "problem"),
+    [
+        (1, "5", ""),
+        (2, "5", "ours 2 groups, real 3 pods"),
+        (1, "2", "ours requests cpu 2 together, real cpu 5"),
+    ],
+)
+def test_groups_request_the_sum_of_their_pods(groups: int, cpu: str, problem: str) -> None:
+    answer = {"replicas": groups, "replicaRequirements": {"resourceRequest": {"cpu": cpu}}}
+    assert compare_replica("x", answer, Reality.of(_PODS, _ROLE), is_of_groups=True).problem == problem
+
+
 def test_without_pods_there_are_no_requests_to_compare() -> None:
     assert not compare_replica("x", {"replicaRequirements": {"resourceRequest": {"cpu": "5"}}}, Reality({})).problem
 

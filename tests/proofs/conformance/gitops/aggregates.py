@@ -121,6 +121,7 @@ def _template(members: Members) -> Object:
 
 def _divided(definition: Definition, template: Object, members: int) -> Object:
     """Return the template with as many pods as its members have together; itself where that cannot be written."""
+    definition = definition.in_pods
     try:
         count = _ask(definition, Call(Operation.INTERPRET_REPLICA, template))["replica"]
         assert isinstance(count, int)
