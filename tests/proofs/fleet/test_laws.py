@@ -23,6 +23,10 @@ _ANSWERS_DIFFER: Mapping[tuple[str, str], str] = {
         "an object that is created suspended is at rest before its controller writes a status",
     ),
     **dict.fromkeys(
+        [("LeaderWorkerSet", "InterpretReplica"), ("LeaderWorkerSet", "ReviseReplica")],
+        "groups are counted, not their pods",
+    ),
+    **dict.fromkeys(
         [("LeaderWorkerSet", "InterpretHealth"), ("UnitedDeployment", "InterpretHealth")],
         "the operator writes the generation late, and as many pods as are wanted are ready",
     ),
