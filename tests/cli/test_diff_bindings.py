@@ -45,6 +45,7 @@ _KINDS = {
     "/apis/a.io/v1": {"mills": "Mill"},
     "/apis/flink.apache.org/v1beta1": {"flinkdeployments": "FlinkDeployment"},
     "/apis/apps/v1": {"deployments": "Deployment"},
+    "/apis/leaderworkerset.x-k8s.io/v1": {"leaderworkersets": "LeaderWorkerSet"},
 }
 _LIMITS = {"cpu": "1", "memory": "4Gi", "nvidia.com/gpu": 1}
 _PODS = {"template": {"spec": {"containers": [{"name": "main", "resources": {"limits": _LIMITS}}]}}}
@@ -548,6 +549,49 @@ def test_what_happens_to_what_runs_comes_first(run: Run, tmp_path: Path) -> None
     assert "InterpretHealth" not in shown
     assert len(shown.splitlines()) <= 25
     assert "InterpretHealth" in _diff(run, server, tmp_path, "--details").stdout
+
+
+_LWS = "/apis/leaderworkerset.x-k8s.io/v1/leaderworkersets"
+
+
+def _groups(*shares: int, groups: int = 4) -> MemberServer:
+    """Return a Karmada with our registration, and groups of two pods with shares of members."""
+    spec = {"replicas": groups, "leaderWorkerTemplate": {"size": 2, "workerTemplate": copy.deepcopy(_PODS["template"])}}
+    template = _object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "chat", spec=spec)
+    clusters = [{"name": f"member{number}", "replicas": share} for number, share in enumerate(shares, 1)]
+    bound = _binding(template, replicas=sum(shares), clusters=clusters)
+    rule = {"apiGroups": ["*"], "apiVersions": ["*"], "kinds": ["*"], "operations": ["*"]}
+    ours = {"metadata": {"name": "karta-interpreter", "uid": "k"}, "webhooks": [{"name": "a.b.c", "rules": [rule]}]}
+    return _server([bound], {_LWS: [template]}, **{_WEBHOOKS: [ours]})
+
+
+def test_change_from_pods_to_groups_is_told_as_such(run: Run, tmp_path: Path) -> None:
+    read = _json(_diff(run, _groups(4, 4), tmp_path, "-o", "json"))
+
+    (kind,) = read["kinds"]
+    assert kind["pods"] == {"from": 8, "to": 8}, "no pod is lost"
+    (row,) = [row for row in read["answers"] if row["operation"] == "InterpretReplica"]
+    assert row["note"] == "replicas are units (`.spec.replicas // 1`) instead of pods"
+    (effect,) = read["effects"]
+    assert effect["effect"] == "multiplied"
+    assert "8 pods are 4 units of 2" in effect["text"]
+    assert "member1 (4), member2 (4)" in effect["text"]
+
+
+@pytest.mark.parametrize(
+    ("shares", "effects"),
+    [
+        pytest.param((6, 2), ["multiplied"], id="one share could be groups"),
+        pytest.param((8,), ["unit"], id="all in one member"),
+        pytest.param((3, 1), [], id="groups already"),
+        pytest.param((5, 1), ["indivisible"], id="a share of another number"),
+    ],
+)
+def test_shares_of_today_are_told_that_no_change_would_reach(
+    run: Run, tmp_path: Path, shares: tuple[int, ...], effects: list[str]
+) -> None:
+    read = _json(_diff(run, _groups(*shares), tmp_path, "-o", "json"))
+    assert [effect["effect"] for effect in read["effects"]] == effects
 
 
 _SCHEDULED: Thing = {
