@@ -173,16 +173,19 @@ def add_requirements(parts: Iterable[tuple[int, PodRequirements]]) -> PodRequire
     >>> dict(add_requirements([(1, one), (3, other)]).resource_request)
     {'cpu': 3500, 'memory': 24}
     """
-    several, total = list(parts), dict[str, int]()
-    for number, one in several:
+    total, claims, classes = dict[str, int](), list[Object | None](), set[str]()
+    for number, one in parts:
+        if not number:
+            continue
+        claims.append(one.node_claim)
+        classes.add(one.priority_class_name)
         for name, amount in one.resource_request.items():
             total[name] = total.get(name, 0) + number * amount
-            if total[name] > _LARGEST:
-                raise InterpretationError(
-                    f"{name}: a unit asks for more than an int64 holds, in which Karmada counts it"
-                )
-    with_pods = [one for number, one in several if number] or [one for _, one in several]
-    return merge_requirements(with_pods)._replace(resource_request={name: sum_ for name, sum_ in total.items() if sum_})
+    for name, amount in total.items():
+        if amount > _LARGEST:
+            raise InterpretationError(f"{name}: a unit requests more than an int64 holds, in which Karmada counts it")
+    claim = claims[0] if claims and claims.count(claims[0]) == len(claims) else None
+    return PodRequirements(total, claim, classes.pop() if len(classes) == 1 else "")
 
 
 def _cover_init_containers(totals: dict[str, int], containers: Iterable[Object], counting: Counting) -> None:
