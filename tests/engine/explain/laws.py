@@ -61,10 +61,9 @@ def _replica(definition: Definition, found: Explanation, results: Any) -> None:
     pods = sum(fact.value for fact in _of(found, "count"))
     if definition.annotations.unit is not None:
         (units,) = _of(found, "unit")
-        (whole,) = _of(found, "requirement") or [units]
         request = (results["requires"] or {}).get("resourceRequest")
         assert (units.value, pods % (units.value or 1)) == (results["replica"], 0)
-        assert whole is units or not request or request in [fact.value for fact in _of(found, "requirement")]
+        assert not request or request in [fact.value for fact in _of(found, "requirement")]
         return
     assert pods == results["replica"]
     for name, amount in ((results["requires"] or {}).get("resourceRequest") or {}).items():

@@ -46,7 +46,7 @@ def replica_facts(definition: Definition, call: Call, options: Options, results:
         yield from view.facts(pods, "" if unit else "/replica", "/requires", options)
     for name, value in (results.get("requires") or {}).items():
         rule = (_UNIT_RULES if unit else _RULES).get(name, "option resource-quota-estimate")
-        if len(sets) > 1 or name != "resourceRequest":
+        if unit or len(sets) > 1 or name != "resourceRequest":
             yield Fact("requirement", f"{name}: {rule}", value, f"/requires/{name}")
 
 
