@@ -32,9 +32,9 @@ def _imported(*command: str) -> list[str]:
     ("command", "most"),
     [
         pytest.param(("catalogue", "list"), 20, id="a written list"),
-        pytest.param(("interpret", "-f", _KARTA, _OBJECT), 173, id="answers"),
-        pytest.param(("tree", "-f", _KARTA, _OBJECT), 183, id="components"),
-        pytest.param(("validate", _KARTA), 165, id="findings"),
+        pytest.param(("interpret", "-f", _KARTA, _OBJECT), 174, id="answers"),
+        pytest.param(("tree", "-f", _KARTA, _OBJECT), 184, id="components"),
+        pytest.param(("validate", _KARTA), 168, id="findings"),
     ],
 )
 def test_command_imports_few_modules(command: tuple[str, ...], most: int) -> None:

@@ -77,7 +77,6 @@ def test_pods_that_the_units_do_not_multiply_are_an_error(define: Define) -> Non
     [
         pytest.param(5, 3, 3, id="a share"),
         pytest.param(5, 5, 5, id="the whole"),
-        pytest.param(5, 0, 0, id="nothing"),
         pytest.param(None, 1, None, id="a default that is no count of Karmada's is not written"),
         pytest.param(5, 6, "more", id="more than the whole"),
         pytest.param(5, 13, "more", id="a share in pods"),

@@ -5,9 +5,10 @@ from typing import Final
 
 from karta_interpreter.base.findings import count, listed
 from karta_interpreter.base.k8s import Object, edit
+from karta_interpreter.base.k8s.request_path import request_path
 from karta_interpreter.webhook.doctor.result import CheckResult, warning
 
-EVENTS: Final = "/api/v1/events"
+EVENTS: Final = request_path("", "v1", "events")
 _FAILED: Final = "SyncWorkFailed"
 _BINDINGS: Final = ("ResourceBinding", "ClusterResourceBinding")
 _REFUSED: Final = " replicas: "
