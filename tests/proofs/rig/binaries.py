@@ -50,6 +50,8 @@ class Versions:
 
 ETCD = "v3.6.7"
 METRICS_SERVER = "v0.9.0"
+SUITE = "karmada-suite.test"
+"""Karmada's own end-to-end tests; ginkgo takes a program for tests by the end of its name."""
 NEWEST = Versions("v1.18.2", "v1.35.3", "v1.35.3")
 OLDEST = Versions("v1.17.1", "v1.30.14", "v1.35.3")
 KARMADA, KUBERNETES = NEWEST.karmada, NEWEST.kubernetes
@@ -66,12 +68,14 @@ _PACKAGES = {
     "karmada-agent": f"{_KARMADA}/cmd/agent",
     "karmada-scheduler-estimator": f"{_KARMADA}/cmd/scheduler-estimator",
     "karmadactl": f"{_KARMADA}/cmd/karmadactl",
+    SUITE: f"{_KARMADA}/test/e2e/suites/base",
+    "ginkgo": "github.com/onsi/ginkgo/v2/ginkgo",
 }
 _METRICS_SERVER = f"metrics-server-{METRICS_SERVER}"
 _CALLER = Path(__file__).with_name("caller.go")
 _KUBERNETES = "k8s.io/kubernetes/"
 _OPTIONAL = {"karmadactl", "karmada-agent"}
-_ON_DEMAND = {"karmada-scheduler-estimator"}
+_ON_DEMAND = {"karmada-scheduler-estimator", SUITE, "ginkgo"}
 _SOURCES = {".go", ".mod", ".sum", ".yaml"}
 _AS_IT_IS = {"GOFLAGS": "-trimpath -buildvcs=false"}
 """Leaves the go.mod of a module alone."""
@@ -156,6 +160,11 @@ def build_some(names: Iterable[str], say: Callable[[str], None], versions: Versi
     return folder
 
 
+def karmada_source(versions: Versions = NEWEST) -> Path:
+    """Return the folder of Karmada's source."""
+    return versions.source or module_folder(_KARMADA, versions.karmada)
+
+
 def metrics_server(folder: Path) -> Path:
     return folder / _METRICS_SERVER
 
@@ -167,7 +176,7 @@ def caller(folder: Path) -> Path:
 
 def _make(versions: Versions, missing: Iterable[str], say: Callable[[str], None]) -> None:
     require_go()
-    karmada = versions.source or module_folder(_KARMADA, versions.karmada)
+    karmada = karmada_source(versions)
     for name, source in _MANIFESTS.items():
         if not (versions.folder / name).exists():
             _copy(karmada / source, versions.folder / name)

@@ -30,13 +30,14 @@ def _pending(_: Object) -> str:
 
 @dataclass
 class Kubelet:
-    """Gives pods the phases that cases want, namespace by namespace; pods of no case stay pending.
+    """Gives pods the phases that cases want, namespace by namespace; those of no case get the phase of ``otherwise``.
 
     A pod that gets another image starts it, unless its namespace is among those that keep theirs.
     """
 
     api: Api
     wishes: dict[str, Wish] = field(default_factory=dict)
+    otherwise: Wish = _pending
     keeping_images: set[str] = field(default_factory=set)
     errors: list[str] = field(default_factory=list)
     _pods: dict[str, Object] = field(default_factory=dict)
@@ -99,7 +100,7 @@ class Kubelet:
 
     def _fulfil(self, path: str, pod: Object) -> None:
         metadata = pod["metadata"]
-        wanted = self.wishes.get(metadata["namespace"], _pending)(pod)
+        wanted = self.wishes.get(metadata["namespace"], self.otherwise)(pod)
         keeps = metadata["namespace"] in self.keeping_images
         told = wanted, *(container["image"] for container in pod["spec"]["containers"] if not keeps)
         if self._told.get(metadata["uid"]) != told:
