@@ -14,7 +14,7 @@ STATIC = interpreter/karta_interpreter/web/console/static
 SPHINX = $(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --keep-going --conf-dir docs/tools --doctree-dir build/doctrees
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test laws coverage check format generate catalogue-diff bench bench-compare bench-quick audit audit-turns conformance demo e2e reality reality-shared drift fleet tools lock version release-dry-run release-check release release-push-charts release-page docs docs-serve docs-links console console-test dist package-test pip-audit image image-test sbom clean
+.PHONY: help serve test laws coverage check format generate catalogue-diff bench bench-compare bench-quick audit audit-turns conformance demo e2e e2e-karmada reality reality-shared drift fleet tools lock version release-dry-run release-check release release-push-charts release-page docs docs-serve docs-links console console-test dist package-test pip-audit image image-test sbom clean
 
 help: ## Show what there is to do
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -102,6 +102,10 @@ conformance: .venv/dev.stamp ## Compare with Karmada's own Lua, with gojq and wi
 e2e: .venv/dev.stamp ## Prove the image on a real Karmada control plane (needs Go; builds it once)
 	@command -v go >/dev/null || { echo "make e2e is skipped: it needs Go to build a Karmada control plane"; exit 0; }; \
 	$(BIN)/python -m tests.proofs.e2e
+
+e2e-karmada: .venv/dev.stamp ## Run cases of Karmada's own end-to-end suite (needs Go; a quarter of an hour)
+	@command -v go >/dev/null || { echo "make e2e-karmada is skipped: it needs Go to build a Karmada control plane and its suite"; exit 0; }; \
+	$(BIN)/python -m tests.proofs.suite
 
 demo: .venv/dev.stamp ## Show two workloads on a real Karmada without this server and with it (needs Go; builds it once)
 	@command -v go >/dev/null || { echo "make demo needs Go to build a Karmada control plane"; exit 1; }; \

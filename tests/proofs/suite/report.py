@@ -10,6 +10,7 @@ import yaml
 
 from tests.proofs.rig.api import Object
 
+_NANOSECONDS = 1e9
 _EXPECTED: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("families.yaml").read_text(encoding="utf-8"))
 
 
@@ -24,19 +25,20 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A case that fails on purpose: its texts contain ``case``, the message of its failure ``message``."""
+    """A case that fails on purpose: its texts contain ``case``, and its failure, or its log, ``says``."""
 
     case: str
-    message: str
+    says: str
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The outcome of a case; a case that has passed has no message."""
+    """The outcome of a case; a case that has passed has no message. White space in texts is single spaces."""
 
     text: str
     seconds: float
     message: str
+    log: str = ""
 
 
 FAMILIES = tuple(Family(**entry) for entry in _EXPECTED["families"])
@@ -61,13 +63,19 @@ def failures(
             yield f"{family.name}: {count} cases have run, not {family.cases}"
     for result in results:
         difference = next((entry for entry in differences if entry.case in result.text), None)
-        if difference is None:
-            if result.message:
-                yield f"{result.text}: {result.message}"
-        elif not result.message:
-            yield f"{result.text}: it passes, and proofs.md has a reason why it fails"
-        elif difference.message not in result.message:
-            yield f"{result.text}: it fails for another reason than {difference.message!r}: {result.message}"
+        if wrong := _unexpected(result, difference):
+            yield f"{result.text}: {wrong}"
+
+
+def _unexpected(result: Result, difference: Difference | None) -> str:
+    """Return what is not as expected of a case; nothing if all is."""
+    if difference is None:
+        return result.message
+    if not result.message:
+        return "it passes, and docs/developers/proofs.md has a reason why it fails"
+    if difference.says not in f"{result.message} {result.log}":
+        return f"it fails for another reason than {difference.says!r}: {result.message}"
+    return ""
 
 
 def cases(family: Family, results: list[Result]) -> list[Result]:
@@ -82,11 +90,15 @@ def _has_run(entry: Object) -> bool:
 
 def _result(entry: Object) -> Result:
     texts = [*(entry["ContainerHierarchyTexts"] or ()), entry["LeafNodeText"] or entry["LeafNodeType"]]
-    return Result(" ".join(texts), entry["RunTime"] / 1e9, _message(entry))
+    log = _squeezed(entry.get("CapturedGinkgoWriterOutput", ""))
+    return Result(_squeezed(" ".join(texts)), entry["RunTime"] / _NANOSECONDS, _message(entry), log)
 
 
 def _message(entry: Object) -> str:
     if entry["State"] == "passed":
         return ""
-    message: str = entry.get("Failure", {}).get("Message") or entry["State"]
-    return message
+    return _squeezed(entry.get("Failure", {}).get("Message", "")) or str(entry["State"])
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.split())
