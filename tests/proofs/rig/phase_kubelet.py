@@ -30,7 +30,7 @@ def _pending(_: Object) -> str:
 
 @dataclass
 class Kubelet:
-    """Gives pods the phases that cases want, namespace by namespace; those of no case get the phase of ``otherwise``.
+    """Gives pods the phases that cases want, namespace by namespace; pods of no case get the phase of ``otherwise``.
 
     A pod that gets another image starts it, unless its namespace is among those that keep theirs.
     """

@@ -33,6 +33,7 @@ def main(names: Sequence[str]) -> int:
     os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = Path(mkdtemp(prefix="karmada-suite-"))
+    _say(f"all logs are in {folder} until everything is as expected")
     try:
         programs = build_some((SUITE, "ginkgo"), _say)
         with staged(folder, karmada_source(), _say) as stage:
@@ -44,7 +45,6 @@ def main(names: Sequence[str]) -> int:
     for line in wrong:
         _say(f"\nDIFFERS {line}")
     if wrong:
-        _say(f"\nall logs are in {folder}")
         return 1
     shutil.rmtree(folder)
     return 0

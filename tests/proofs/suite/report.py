@@ -1,4 +1,4 @@
-"""What the suite must do, and what ginkgo's report says that it did."""
+"""The cases of the suite that run here, and how they ended by ginkgo's report."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -56,7 +56,7 @@ def failures(
     families: tuple[Family, ...] = FAMILIES,
     differences: tuple[Difference, ...] = DIFFERENCES,
 ) -> Iterator[str]:
-    """Yield what is not as expected: other cases, a case that fails, a case that should and does not."""
+    """Yield each surprise: another number of cases, a case that fails, a case that should fail and does not."""
     for family in families:
         count = len(cases(family, results))
         if count != family.cases:
@@ -68,7 +68,7 @@ def failures(
 
 
 def _unexpected(result: Result, difference: Difference | None) -> str:
-    """Return what is not as expected of a case; nothing if all is."""
+    """Return why a case is a surprise, or nothing."""
     if difference is None:
         return result.message
     if not result.message:
@@ -85,7 +85,7 @@ def cases(family: Family, results: list[Result]) -> list[Result]:
 def _has_run(entry: Object) -> bool:
     """Whether it is a case that has run, or a preparation that has failed."""
     is_case, state = entry["LeafNodeType"] == "It", entry["State"]
-    return state != "skipped" and (is_case or state != "passed")
+    return bool(state != "skipped" and (is_case or state != "passed"))
 
 
 def _result(entry: Object) -> Result:

@@ -27,7 +27,7 @@ _REGISTRATION = named("config.karmada.io/v1alpha1", "ResourceInterpreterWebhookC
 _CONTEXTS = ("karmada-host", "karmada-apiserver")
 """The names that the suite takes from its kubeconfig. It asks the first for nothing in the cases that run here."""
 _MISSING_REGISTRY = "fake/"
-"""What the suite puts before an image that is not to be found."""
+"""The registry that the suite gives to images which nobody has."""
 
 
 @dataclass(frozen=True, slots=True)

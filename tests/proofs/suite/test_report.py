@@ -1,4 +1,4 @@
-"""Reports of ginkgo: which cases have run, and what is not as expected of them."""
+"""Reports of ginkgo: which cases have run, and which of them are a surprise."""
 
 import json
 import re
