@@ -29,6 +29,9 @@ _NEW_CLUSTER = "needCreateCluster"
 
 def main(names: Sequence[str]) -> int:
     families = tuple(family for family in FAMILIES if not names or family.name in names)
+    if unknown := set(names) - {family.name for family in families}:
+        _say(f"unknown families: {', '.join(sorted(unknown))}; families.yaml has their names")
+        return 2
     # Everything is on loopback.
     os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"
     signal.signal(signal.SIGTERM, signal.default_int_handler)
