@@ -16,7 +16,7 @@ from tempfile import mkdtemp
 from tests.proofs.rig.binaries import SUITE, build_some, karmada_source
 from tests.proofs.rig.ledger import Ledger
 from tests.proofs.rig.toolchain import BuildError
-from tests.proofs.suite.report import FAMILIES, Family, Result, cases, failures, read
+from tests.proofs.suite.report import DIFFERENCES, FAMILIES, Family, Result, cases, failures, read
 from tests.proofs.suite.stage import Stage, staged
 
 _PROCESSES = 6
@@ -84,7 +84,9 @@ def _run(stage: Stage, programs: Path, families: Sequence[Family]) -> list[Resul
 def _summary(family: Family, results: Sequence[Result]) -> str:
     passed = sum(not result.message for result in results)
     seconds = sum(result.seconds for result in results)
-    return f"{family.name:<24}{passed:>3} of {family.cases:>2} passed{seconds:>8.0f} s"
+    named = sum(any(entry.case in result.text for entry in DIFFERENCES) for result in results)
+    differing = f", {named} named in proofs.md" if named else ""
+    return f"{family.name:<24}{passed:>3} of {family.cases:>2} passed{seconds:>8.0f} s{differing}"
 
 
 def _lost_calls(stage: Stage) -> Iterator[str]:
