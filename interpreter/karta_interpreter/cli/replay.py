@@ -188,7 +188,9 @@ class Replay:
 
 
 def _looks_up(definition: Definition, call: Call, options: Options) -> bool:
-    """Return whether an answer depends on objects that a recording does not have."""
+    """Return whether an answer depends on objects, or on served versions, that a recording does not have."""
+    if call.operation is Operation.INTERPRET_DEPENDENCY and definition.annotations.versioned_dependencies:
+        return True
     if definition.references or call.operation not in COUNTING_OPERATIONS:
         return bool(definition.references)
     with suppress(InterpretationError):

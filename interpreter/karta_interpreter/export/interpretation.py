@@ -132,6 +132,12 @@ def _attempt(lines: Iterable[str]) -> list[str]:
 
 
 def _named(script: OperationScript, rule: ExtraDependency) -> list[str]:
+    versions = " or ".join(gvk.api_version for gvk in rule.versions[1:])
+    note = f"  -- Always {rule.api_version}, also where karmada-apiserver serves only {versions}: a script cannot know."
+    return [*([note] if versions else []), *_named_by(script, rule)]
+
+
+def _named_by(script: OperationScript, rule: ExtraDependency) -> list[str]:
     if rule.objects.variables:
         objects = " or ".join(f"${name}" for name in sorted(rule.objects.variables))
         return [f"  -- Left out: each {rule.kind} that {objects} names, an object that a script cannot read."]

@@ -476,6 +476,39 @@ async def test_server_that_hides_its_groups_is_asked_for_each(tmp_path: Path, fo
         await _until(running, lambda: reader.get(HALL, "town", "great") is not None)
 
 
+SOURCES = [GVK("sources.example.com", version, "Bucket") for version in ("v1", "v1beta2")]
+
+
+async def test_version_that_is_served_is_followed(tmp_path: Path) -> None:
+    api = ScriptedApi(kinds={"sources.example.com/v1": ["Git"], "sources.example.com/v1beta2": ["Bucket", "Git"]})
+    async with serving(api), ApiServer.of(write_kubeconfig(tmp_path / "kubeconfig", api.url)) as server:
+        cache = ReferenceCache(server, FAST)
+        cache.versions.want([*SOURCES, GVK("absent.example.com", "v1", "Bucket")])
+        with pytest.raises(QueryReferenceError, match="not known yet"):
+            cache.served(SOURCES)
+        running = asyncio.create_task(cache.run())
+        await until(lambda: _holds(lambda: cache.served(SOURCES) == SOURCES[1]))
+        assert not api.requests("get", "/apis/absent.example.com/v1"), "the list of groups lacks it"
+        api.kinds["sources.example.com/v1"] = ["Bucket", "Git"]
+        await until(lambda: cache.served(SOURCES) == SOURCES[0])
+        api.on("get", "/apis", status(503), times=10_000)
+        api.kinds["sources.example.com/v1"] = []
+        await asyncio.sleep(FAST.absent * 2)
+        assert cache.served(SOURCES) == SOURCES[0], "what was known stays while the server fails"
+        running.cancel()
+
+
+async def test_server_that_says_nothing_of_its_versions_serves_the_newest(tmp_path: Path) -> None:
+    api = ScriptedApi(kinds={})
+    api.on("get", "/apis", status(403, "Forbidden"), times=10_000)
+    async with serving(api), ApiServer.of(write_kubeconfig(tmp_path / "kubeconfig", api.url)) as server:
+        cache = ReferenceCache(server, FAST)
+        cache.versions.want(SOURCES)
+        running = asyncio.create_task(cache.run())
+        await until(lambda: _holds(lambda: cache.served(SOURCES) == SOURCES[0]))
+        running.cancel()
+
+
 INFERENCE_SERVICE = Path(__file__).parents[3] / "kartas" / "serving.kserve.io" / "v1beta1" / "InferenceService"
 KSERVE = [GVK("serving.kserve.io", "v1alpha1", kind) for kind in ("ServingRuntime", "ClusterServingRuntime")]
 RUNTIMES = "/apis/serving.kserve.io/v1alpha1/servingruntime"

@@ -151,6 +151,48 @@ def test_compute_domains_that_are_not_listed_yet_are_an_error(define: Define) ->
         interpret(definition, Call(Operation.INTERPRET_DEPENDENCY, _CLAIMING), reader=_Without(QueryReferenceError))
 
 
+class _Serving(_Without):
+    """A reader of a control plane that serves only some API versions, and has no objects."""
+
+    def __init__(self, *api_versions: str) -> None:
+        super().__init__(QueryAbsentError)
+        self._api_versions = api_versions
+
+    def served(self, kinds: Sequence[GVK]) -> GVK:
+        return next((gvk for gvk in kinds if gvk.api_version in self._api_versions), kinds[0])
+
+
+@rows(
+    ("reader", "expected"),
+    [
+        pytest.param(None, "new.io/v2", id="nobody says what is served"),
+        pytest.param(_Serving("new.io/v1", "old.io/v1"), "new.io/v1", id="an older version"),
+        pytest.param(_Serving("old.io/v1"), "old.io/v1", id="the group of before"),
+        pytest.param(_Serving("new.io/v2", "old.io/v1"), "new.io/v2", id="the newest is served, too"),
+        pytest.param(_Serving(), "new.io/v2", id="none is served"),
+        pytest.param(_Without(QueryAbsentError), "new.io/v2", id="nobody knows, and it stays so"),
+    ],
+)
+def test_dependency_is_in_the_first_version_that_is_served(
+    define: Define, reader: ReferenceReader | None, expected: str
+) -> None:
+    entry = "- {apiVersion: 'new.io/v2, new.io/v1, old.io/v1', kind: Source, name: .spec.place}"
+    definition = define(root=component("train", ".spec.template"), dependencies=entry)
+    call = Call(Operation.INTERPRET_DEPENDENCY, _SHOP)
+    (dependency,) = interpret(definition, call, reader=reader)["dependencies"]
+    assert dependency == {"apiVersion": expected, "kind": "Source", "namespace": "shop", "name": "mesh"}
+    (fact,) = (fact for fact in explain(definition, call, reader=reader).facts if fact.rule == "dependency")
+    assert ("does not serve new.io/v2" in fact.note) == (expected != "new.io/v2")
+
+
+def test_claims_of_pods_are_in_a_version_that_is_served(define: Define) -> None:
+    definition = define(root=component("train", ".spec.template"))
+    call = Call(Operation.INTERPRET_DEPENDENCY, _CLAIMING)
+    dependencies = interpret(definition, call, reader=_Serving("resource.k8s.io/v1beta1"))["dependencies"]
+    claims = {each["apiVersion"] for each in dependencies if each["kind"] == "ResourceClaimTemplate"}
+    assert claims == {"resource.k8s.io/v1beta1"}
+
+
 def _by_labels(define: Define, selector: str, more: str = "", **annotations: str) -> Any:
     entry = f"- {{apiVersion: v1, kind: Service, labelSelector: '{selector}'{more}}}"
     return define(root=component("train", ".spec.template"), dependencies=entry, **annotations)

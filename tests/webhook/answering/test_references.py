@@ -66,13 +66,12 @@ class _Fixed(Store):
 
 def _body(runtime: str, size: int) -> bytes:
     obj = {"apiVersion": TRAINJOB.api_version, "kind": "TrainJob", "metadata": {"name": "bert", "namespace": "nlp"}}
-    request = {
-        "uid": "u",
-        "kind": {"group": TRAINJOB.group, "version": TRAINJOB.version, "kind": TRAINJOB.kind},
-        "name": "bert",
-        "operation": "InterpretReplica",
-        "object": {**obj, "spec": {"runtimeRef": {"name": runtime}}},
-    }
+    return _asked("InterpretReplica", {**obj, "spec": {"runtimeRef": {"name": runtime}}}, size)
+
+
+def _asked(operation: str, obj: Object, size: int) -> bytes:
+    kind, name = GVK.of(obj), obj["metadata"]["name"]
+    request = {"uid": "u", "kind": kind._asdict(), "name": name, "operation": operation, "object": obj}
     return json.dumps({"request": request}).encode() + b" " * size
 
 
@@ -122,6 +121,26 @@ async def test_large_body_has_same_reason_as_small_one(known: Known | None, reas
     small, large = [await _answer(_body("torch", size), known) for size in (0, 3 * MIB)]
     assert small == large
     assert reason in small["status"]["message"]
+
+
+class _OfBefore(Known):
+    """A control plane that serves the last of several versions."""
+
+    def served(self, kinds: Sequence[GVK]) -> GVK:
+        return kinds[-1]
+
+
+@pytest.mark.parametrize("size", [0, 3 * MIB], ids=["in this process", "in a process of its own"])
+async def test_dependencies_are_in_versions_that_are_served(size: int) -> None:
+    release = {
+        "apiVersion": "helm.toolkit.fluxcd.io/v2",
+        "kind": "HelmRelease",
+        "metadata": {"name": "web", "namespace": "town"},
+        "spec": {"chartRef": {"kind": "OCIRepository", "name": "charts"}},
+    }
+    body = _asked("InterpretDependency", release, size)
+    (dependency,) = (await _answer(body, _OfBefore({}), GVK.of(release)))["dependencies"]
+    assert (dependency["apiVersion"], dependency["kind"]) == ("source.toolkit.fluxcd.io/v1beta2", "OCIRepository")
 
 
 class _Large(Known):

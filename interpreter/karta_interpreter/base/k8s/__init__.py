@@ -6,6 +6,7 @@ is given.
 
 from karta_interpreter.base.k8s.dependencies import (
     CLAIM_TEMPLATES,
+    CLAIMS,
     COMPUTE_DOMAIN,
     DEPENDENCIES_READ,
     DEPENDENCY_NAMES,
@@ -72,6 +73,7 @@ from karta_interpreter.base.k8s.values import (
 
 __all__ = [
     "ADDED_LISTS",
+    "CLAIMS",
     "CLAIM_TEMPLATES",
     "COMPUTE_DOMAIN",
     "CONTAINER_LISTS",

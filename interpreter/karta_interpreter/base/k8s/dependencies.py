@@ -21,9 +21,10 @@ _Found = tuple[str, str]  # kind and name
 # (api/nvidia.com/resource/v1beta1/computedomain.go).
 COMPUTE_DOMAIN: Final = GVK("resource.nvidia.com", "v1beta1", "ComputeDomain")
 _VERSIONS: Final = ("v1", "v1beta2", "v1beta1")  # an API server has one of them at least since Kubernetes 1.32
+CLAIMS: Final = tuple(GVK("resource.k8s.io", version, "ResourceClaim") for version in _VERSIONS)
 CLAIM_TEMPLATES: Final = tuple(GVK("resource.k8s.io", version, "ResourceClaimTemplate") for version in _VERSIONS)
 DEVICE_CLASSES: Final = tuple(GVK("resource.k8s.io", version, "DeviceClass") for version in _VERSIONS)
-"""The kinds of claims' templates and of classes of devices, in each version that has them, the newest first."""
+"""The kinds of claims, their templates and classes of devices, in each version that has them, the newest first."""
 OF_CLASSES: Final = "auto"
 """Instead of a class with its resource: devices count as what the DeviceClasses of the control plane say."""
 

@@ -51,6 +51,8 @@ _NAMESPACED: Final = re.compile(r'"([-\w]+)/([-.\w]+)"')
 _LONGEST_PATH: Final = 12
 # The entries of ``dependencies`` that are not objects of a kind.
 _OF_WORKLOAD: Final = ("pods", "claims", "parameters")
+# Each is asked about every half minute.
+_MOST_VERSIONS: Final = 8
 _OF_PODS: Final = tuple(f"spec.{path}" for path in DEPENDENCIES_READ)
 _EXPRESSIONS: Final = ("name", "namespace", "labelSelector", *_OF_WORKLOAD)
 
@@ -153,12 +155,24 @@ def parse_dependencies(annotation: AnnotationText) -> tuple[values.Needed, ...]:
     needed: list[values.Needed] = []
     for index, entry in annotation.entries():
         queries = {field: _named(annotation, index, field, entry[field]) for field in _EXPRESSIONS if field in entry}
-        if "kind" in entry:
-            _check_kind(annotation, index, entry["apiVersion"], entry["kind"])
+        names = [*map(str.strip, entry.get("apiVersion", "").split(","))]
+        if len(names) > _MOST_VERSIONS:
+            message = f"entry {index}: apiVersion has more than {_MOST_VERSIONS} versions"
+            annotation.error(message, at=(index, "apiVersion"))
+            continue
+        versions = list[GVK]()
+        for name in names if "kind" in entry else ():
+            versions += _checked_kind(annotation, index, name, entry["kind"])
         match queries:
             case {"name": values.AnnotationQuery() as objects} | {"labelSelector": values.AnnotationQuery() as objects}:
                 needed.append(
-                    values.ExtraDependency(entry["apiVersion"], entry["kind"], objects, queries.get("namespace"))
+                    values.ExtraDependency(
+                        names[0],
+                        entry["kind"],
+                        objects,
+                        queries.get("namespace"),
+                        tuple(dict.fromkeys(versions)) if len(names) > 1 else (),
+                    )
                 )
             case _:
                 forms = ((form, query) for form, query in queries.items() if query and form in _OF_WORKLOAD)
@@ -166,11 +180,13 @@ def parse_dependencies(annotation: AnnotationText) -> tuple[values.Needed, ...]:
     return tuple(needed)
 
 
-def _check_kind(annotation: AnnotationText, index: int, api_version: str, kind: str) -> None:
+def _checked_kind(annotation: AnnotationText, index: int, api_version: str, kind: str) -> tuple[GVK, ...]:
+    """Return a kind of the entry, nothing if it cannot be one."""
     try:
-        GVK.parse(api_version, kind)
+        gvk = GVK.parse(api_version, kind)
     except InterpretationError as err:
         annotation.error(f"entry {index}: {err}", at=(index, "apiVersion"))
+        return ()
     if api_version == "v1" and kind not in CORE_KINDS:
         message = f"entry {index}: v1 has no kind {kind}, which is of another group"
         annotation.error(message, did_you_mean(kind, CORE_KINDS), (index, "kind"))
@@ -180,6 +196,7 @@ def _check_kind(annotation: AnnotationText, index: int, api_version: str, kind: 
             "propagate it by a ClusterPropagationPolicy: as a dependency it goes with the first workload that ends",
             (index, "kind"),
         )
+    return (gvk,)
 
 
 def parse_unread(annotation: AnnotationText) -> tuple[values.UnknownPart, ...]:

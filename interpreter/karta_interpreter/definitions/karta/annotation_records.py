@@ -86,6 +86,11 @@ class Annotations(Struct, frozen=True):
             if isinstance(query, values.AnnotationQuery) and (operation is None or operation in query.read_by):
                 yield query
 
+    @property
+    def versioned_dependencies(self) -> list[values.ExtraDependency]:
+        """The entries of ``dependencies`` with more than one API version."""
+        return [rule for rule in self.dependencies if isinstance(rule, values.ExtraDependency) and rule.versions]
+
     def of_dependencies(self, form: str) -> list[values.AnnotationQuery]:
         """Return the expressions of one form, such as ``pods``, in ``dependencies``."""
         return [
@@ -337,7 +342,9 @@ ANNOTATIONS: Final = (
             _fields_of("parameters", parameters=_JQ),
         ),
         form=(
-            "a YAML list of `{apiVersion, kind, name, namespace}`, the last two in jq. One `namespace` is "
+            "a YAML list of `{apiVersion, kind, name, namespace}`, the last two in jq. Of several versions in "
+            "`apiVersion`, comma separated and newest first, the first counts that karmada-apiserver serves. One "
+            "`namespace` is "
             "for all names, or there is one for each. Objects of other namespaces are left out. An entry with "
             "`labelSelector` instead of `name` takes all objects of the kind with these labels: jq that gives a label "
             "selector. Other entries are `{pods: jq}` (more pod templates, or parts of them), `{claims: jq}` (names of "

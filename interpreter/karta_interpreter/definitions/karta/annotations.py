@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec import Struct
 
 from karta_interpreter.base.errors import QueryEvaluationError
-from karta_interpreter.base.k8s import JSON, Path, Projection, type_name
+from karta_interpreter.base.k8s import GVK, JSON, Path, Projection, type_name
 from karta_interpreter.base.karmada import Operation
 from karta_interpreter.languages.jq import Query, mark_all, parse, project, syntax as ast
 
@@ -110,12 +110,16 @@ class AnnotationQuery(Query):
 
 
 class ExtraDependency(Struct, frozen=True):
-    """Objects that the workload needs, by their names or by label selectors. ``namespace`` is its own by default."""
+    """Objects that the workload needs, by their names or by label selectors. ``namespace`` is its own by default.
+
+    ``versions`` are the kind in all API versions of several in which the API server may serve it, newest first.
+    """
 
     api_version: str
     kind: str
     objects: AnnotationQuery
     namespace: AnnotationQuery | None = None
+    versions: tuple[GVK, ...] = ()
 
     @property
     def by_labels(self) -> bool:

@@ -138,6 +138,13 @@ class ReferenceReader(Protocol):
         objects = self.list(gvk, namespace) if name is None else [self.get(gvk, namespace, name)]
         return [json.dumps(obj).encode() for obj in objects if obj is not None]
 
+    def served(self, kinds: Sequence[GVK]) -> GVK:
+        """Return the first of some versions of a kind that the server of the objects serves, the first if none is.
+
+        Without such a server it is the first.
+        """
+        return kinds[0]
+
     def names(self, gvk: GVK, namespace: str, expression: Query) -> ObjectNames:
         """Return the names that an expression gives for the objects of a kind, at least for those in a namespace."""
         names = ObjectNames(expression)

@@ -32,6 +32,7 @@ from karta_interpreter.definitions.sources.api_server import ApiServer
 from karta_interpreter.definitions.sources.budget import weight_of
 from karta_interpreter.definitions.sources.informer import Informer, Pace, name_of_collection
 from karta_interpreter.definitions.sources.refusal import Refusal
+from karta_interpreter.definitions.sources.served_versions import ServedVersions
 from karta_interpreter.definitions.sources.shares import Place, Shares, Source
 from karta_interpreter.definitions.sources.unread import MOST_SEARCHED, TEXT, SuspectText, UnreadObjects
 from karta_interpreter.languages.jq import Query
@@ -89,6 +90,7 @@ class ReferenceCache(ReferenceReader):
         self._discovered = -math.inf
         self._versions: frozenset[str] | None = None
         self._withheld: set[GVK] = set()
+        self.versions: Final = ServedVersions(api, pace)
         self._logged: set[GVK] = set()
 
     def want(self, references: Iterable[tuple[GVK, GVK]]) -> None:
@@ -103,6 +105,10 @@ class ReferenceCache(ReferenceReader):
         if self._wanted != workloads:
             self._wanted = workloads
             self._moved.set()
+
+    def served(self, kinds: Sequence[GVK]) -> GVK:
+        """Return the first of some kinds that the server has. Raise QueryReferenceError if that is not known yet."""
+        return self.versions.first(kinds)
 
     def texts(self, gvk: GVK, namespace: str, name: str | None = None, most: int = MOST_BYTES) -> Sequence[bytes]:
         """Return the object of that name, or all of the namespace and those without one, as JSON.
@@ -258,6 +264,7 @@ class ReferenceCache(ReferenceReader):
         """Keep in step until cancelled."""
         followed: dict[GVK, asyncio.Task[None]] = {}
         async with asyncio.TaskGroup() as group:
+            group.create_task(self.versions.run())
             while True:
                 for gvk in followed.keys() - self._wanted.keys():
                     followed.pop(gvk).cancel()

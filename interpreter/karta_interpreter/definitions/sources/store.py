@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from karta_interpreter.base.k8s import COMPUTE_DOMAIN, GVK
+from karta_interpreter.base.k8s import CLAIMS, COMPUTE_DOMAIN, GVK
 from karta_interpreter.definitions.karta import ReferenceReader
 from karta_interpreter.definitions.sources.background import keep_running
 from karta_interpreter.definitions.sources.budget import Budget
@@ -195,6 +196,12 @@ class Store:
                 for reference in entry.definition.references
             ]
             self._cluster.referenced.want([*pairs, *((gvk, gvk) for gvk in self._looked_up)])
+            rules = chain.from_iterable(
+                entry.definition.annotations.versioned_dependencies for entry in snapshot.entries.values()
+            )
+            # Pods of any kind may have claims.
+            versions = chain(CLAIMS, chain.from_iterable(rule.versions for rule in rules))
+            self._cluster.referenced.versions.want(versions)
         # A copy: a subscriber may end its subscription.
         for subscriber in tuple(self._subscribers):
             subscriber(self.snapshot)

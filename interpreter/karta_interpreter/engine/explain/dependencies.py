@@ -90,13 +90,16 @@ def _extra(definition: Definition, obj: Object, dependency: Object, title: str, 
     for extra in definition.annotations.dependencies:
         if not isinstance(extra, ExtraDependency):
             continue
-        if (extra.api_version, extra.kind) != (dependency["apiVersion"], dependency["kind"]):
+        api_versions = {extra.api_version, *(gvk.api_version for gvk in extra.versions)}
+        if extra.kind != dependency["kind"] or dependency["apiVersion"] not in api_versions:
             continue
         objects, text_of = objects_text(dependency), partial(dependency_selector, extra) if extra.by_labels else str
         named = [reading for reading in readings(extra.objects, obj) if text_of(reading.value) == objects]
         if named:
             places: tuple[Place, ...] = tuple(chain.from_iterable(reading.places for reading in named))
             note = f"{title}: {named[0].source}"
+            if dependency["apiVersion"] != extra.api_version:
+                note += f", in {dependency['apiVersion']}: the API server does not serve {extra.api_version}"
             yield Fact(
                 "dependency", note, dependency, answer, field=field, expression=extra.objects.text, places=places
             )

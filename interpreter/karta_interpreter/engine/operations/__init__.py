@@ -41,12 +41,12 @@ from karta_interpreter.engine.operations.interpret_health import (
 from karta_interpreter.engine.operations.interpret_replica import units_and_pods
 from karta_interpreter.engine.operations.interpretation import (
     OnPrint,
+    as_served,
     has_scripts_alone,
     interpret,
     script_errors,
     script_jobs,
     script_results,
-    with_domains,
 )
 from karta_interpreter.engine.operations.left_out import resources_left_out
 from karta_interpreter.engine.operations.list_matching import Correspondence, respelled, unless_broken
@@ -89,6 +89,7 @@ __all__ = [
     "StatusItem",
     "TargetComponent",
     "absent_status",
+    "as_served",
     "by_operation",
     "cannot_change",
     "counted",
@@ -122,5 +123,4 @@ __all__ = [
     "unread_reports",
     "unset_switches",
     "why_left_out",
-    "with_domains",
 ]

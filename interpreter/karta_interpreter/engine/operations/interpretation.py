@@ -20,7 +20,7 @@ from karta_interpreter.base.errors import (
     QueryAbsentError,
     QueryRaisedError,
 )
-from karta_interpreter.base.k8s import COMPUTE_DOMAIN, JSON, NewObject, Object, namespace
+from karta_interpreter.base.k8s import CLAIM_TEMPLATES, CLAIMS, COMPUTE_DOMAIN, GVK, JSON, NewObject, Object, namespace
 from karta_interpreter.base.karmada import OTHER_HALF, OWN_FUNCTIONS, SLOTS, Operation, Results, unread_reports
 from karta_interpreter.definitions.karta import Definition, ReferenceReader, resolved
 from karta_interpreter.engine.operations.call import DEFAULT_OPTIONS, Call, Options, StatusItem, TargetComponent
@@ -61,7 +61,7 @@ def interpret(
     if not definition.answers(call.operation):
         raise _unanswered(definition, call.operation)
     try:
-        answer = with_domains(own_answer(definition, call, options), reader)
+        answer = as_served(definition, own_answer(definition, call, options), reader)
     except InterpretationError as error:
         if definition.absent and isinstance(error.__cause__, QueryRaisedError):
             # The words of a definition's author name no object.
@@ -73,15 +73,38 @@ def interpret(
     return answer
 
 
-def with_domains(results: Results, reader: ReferenceReader | None) -> Results:
-    """Replace templates of claims by the ComputeDomains that make them in the member: those have to be there."""
-    dependencies = results.get("dependencies", ())
-    if reader is None or not any(dependency["kind"] == _CLAIM_TEMPLATE for dependency in dependencies):
+def as_served(definition: Definition, results: Results, reader: ReferenceReader | None) -> Results:
+    """Return results with the dependencies that the API server has: by its objects, and in versions that it serves."""
+    dependencies = results.get("dependencies")
+    if reader is None or not dependencies:
         return results
+    kinds = {dependency["kind"] for dependency in dependencies}
+    if CLAIM_TEMPLATES[0].kind in kinds:
+        results = _with_domains(results, reader)
+    rules = definition.annotations.versioned_dependencies
+    if not rules and kinds.isdisjoint(_CLAIM_KINDS):
+        return results
+    versions = {(rule.api_version, rule.kind): rule.versions for rule in rules}
+    served = [_in_served_version(dependency, versions, reader) for dependency in results["dependencies"]]
+    return {"dependencies": sorted(served, key=itemgetter("apiVersion", "kind"))}
+
+
+def _in_served_version(
+    dependency: Object, versions: Mapping[tuple[str, str], tuple[GVK, ...]], reader: ReferenceReader
+) -> Object:
+    key = dependency["apiVersion"], dependency["kind"]
+    with suppress(QueryAbsentError):
+        if kinds := versions.get(key) or _VERSIONS_OF_CLAIMS.get(key):
+            return {**dependency, "apiVersion": reader.served(kinds).api_version}
+    return dependency
+
+
+def _with_domains(results: Results, reader: ReferenceReader) -> Results:
+    """Replace templates of claims by the ComputeDomains that make them in the member: those have to be there."""
     made: list[Object] = []
-    for dependency in dependencies:
+    for dependency in results["dependencies"]:
         namespace, maker = dependency.get("namespace", ""), None
-        if dependency["kind"] == _CLAIM_TEMPLATE:
+        if dependency["kind"] == CLAIM_TEMPLATES[0].kind:
             with suppress(QueryAbsentError):
                 names = reader.names(COMPUTE_DOMAIN, namespace, _TEMPLATE_OF_DOMAIN)
                 maker = names.first(namespace, dependency.get("name", ""))
@@ -89,7 +112,10 @@ def with_domains(results: Results, reader: ReferenceReader | None) -> Results:
     return {"dependencies": sorted(made, key=itemgetter("apiVersion", "kind"))}
 
 
-_CLAIM_TEMPLATE: Final = "ResourceClaimTemplate"
+_VERSIONS_OF_CLAIMS: Final = {
+    (versions[0].api_version, versions[0].kind): versions for versions in (CLAIMS, CLAIM_TEMPLATES)
+}
+_CLAIM_KINDS: Final = frozenset(kind for _, kind in _VERSIONS_OF_CLAIMS)
 _TEMPLATE_OF_DOMAIN: Final = Query.compile("{name: .spec.channel.resourceClaimTemplate.name}")
 
 

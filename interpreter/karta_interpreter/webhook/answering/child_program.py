@@ -10,7 +10,7 @@ import gc
 import json
 import time
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import orjson
 from msgspec import structs
@@ -120,13 +120,18 @@ class _ServerReader(ReferenceReader):
         """Return the objects of a kind in a namespace."""
         return self._found(gvk, namespace)
 
-    def _found(self, *place: JSON) -> Sequence[Object]:
+    def served(self, kinds: Sequence[GVK]) -> GVK:
+        """Return the first of some kinds that the server has."""
+        (kind,) = self._found({"served": [[*gvk] for gvk in kinds]})
+        return GVK(*kind)
+
+    def _found(self, *place: JSON) -> Sequence[Any]:
         self._channel.send(LOOK_UP, json.dumps(place).encode())
         letter, payload = self._channel.receive()
         if letter in _ERRORS:
             raise _ERRORS[letter](payload.decode())
         try:
-            objects: Sequence[Object] = orjson.loads(payload)
+            objects: Sequence[Any] = orjson.loads(payload)
         except orjson.JSONDecodeError as error:
             raise QueryReferenceError(f"an object of the kind cannot be read: {error}") from error
         return objects

@@ -11,12 +11,12 @@ from karta_interpreter.definitions.karta import resolved
 from karta_interpreter.engine.operations import (
     DEFAULT_OPTIONS,
     Options,
+    as_served,
     interpret,
     own_answer,
     script_errors,
     script_jobs,
     script_results,
-    with_domains,
 )
 from karta_interpreter.languages.lua.machine.worker import (
     QUESTIONS,
@@ -102,7 +102,7 @@ def inline_answer(call: PendingCall, options: Options, interruption: Interruptio
         interruption.at = BEGUN
         if call.is_projected and call.definition and call.request.call:
             definition = resolved(call.definition, call.request.call.object, call.reader, options.devices)
-            results = with_domains(own_answer(definition, call.request.call, options), call.reader)
+            results = as_served(definition, own_answer(definition, call.request.call, options), call.reader)
         else:
             results = interpret(*call.definition_and_call(), options, reader=call.reader)
         return encode_results(call.request, results, options)
