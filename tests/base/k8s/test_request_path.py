@@ -71,6 +71,7 @@ def test_one_function_makes_paths() -> None:
         "webhook/process/application.py": {"/api"},
         "clusters/member.py": {"/apis"},
         "definitions/sources/reference_cache.py": {"/apis"},
+        "definitions/sources/served_versions.py": {"/apis"},
         "definitions/sources/api_errors.py": {
             "/(?:api|apis/(?P<group>[^/]+))/[^/]+(?:/namespaces/(?P<namespace>[^/]+))?"
         },
