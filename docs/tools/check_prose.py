@@ -16,7 +16,7 @@ ROOT: Final = Path(__file__).parents[2]
 _WRITTEN: Final = frozenset(
     {"commands.md", "settings.md", "values.md", "metrics.md", "findings.md", "fields.md", "api.md"}
 )
-_PLANNED_WORDS: Final = 39_300
+_PLANNED_WORDS: Final = 42_900
 """The words of all pages for users together. More is said shorter, once, or to developers."""
 _SLACK: Final = 1_000
 """How many words more there may be, so that an ordinary change does not touch the plan."""
@@ -68,7 +68,7 @@ def length(texts: Iterator[str]) -> Iterator[str]:
     """Yield a line if the pages for users have too many words together.
 
     >>> list(length(iter(["word " * 40_310, "one more"])))
-    ['pages for users: 40,312 words, planned are 39,300, and 1,000 more are allowed']
+    ['pages for users: 43,912 words, planned are 42,900, and 1,000 more are allowed']
     """
     words = sum(len(text.split()) for text in texts)
     if words > _PLANNED_WORDS + _SLACK:
