@@ -67,7 +67,7 @@ def phrases(name: str, texts: Iterator[str]) -> Iterator[str]:
 def length(texts: Iterator[str]) -> Iterator[str]:
     """Yield a line if the pages for users have too many words together.
 
-    >>> list(length(iter(["word " * 40_310, "one more"])))
+    >>> list(length(iter(["word " * 43_910, "one more"])))
     ['pages for users: 43,912 words, planned are 42,900, and 1,000 more are allowed']
     """
     words = sum(len(text.split()) for text in texts)

@@ -79,4 +79,6 @@ async def test_nothing_is_read_without_the_setting(tmp_path: Path) -> None:
     async with running_cluster(tmp_path, _api("v1")) as running:
         await running.is_synced()
         await asyncio.sleep(4 * FAST.longest)
-        assert not [path for path in running.api.paths if "resource.k8s.io/v1/" in path], "only the versions are asked for"
+        assert not [path for path in running.api.paths if "resource.k8s.io/v1/" in path], (
+            "only the versions are asked for"
+        )
