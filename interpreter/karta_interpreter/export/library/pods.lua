@@ -216,7 +216,8 @@ end
 local function with_times(sum, amount, number)
   while number > 0 do
     if number % 2 == 1 then sum = sum and kube.resourceAdd(sum, amount) or amount end
-    number, amount = math.floor(number / 2), kube.resourceAdd(amount, amount)
+    number = math.floor(number / 2)
+    amount = kube.resourceAdd(amount, amount)
   end
   return sum
 end

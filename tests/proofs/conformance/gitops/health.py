@@ -8,16 +8,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from karta_interpreter.base.errors import ExportError, InterpretationError
-from karta_interpreter.base.k8s.values import JSON, Object
-from karta_interpreter.definitions.karta.definition import Definition
+from karta_interpreter.base.k8s import JSON, Object, Projection
+from karta_interpreter.definitions.karta import Definition, Matcher
 from karta_interpreter.engine.evaluation.status import Status, match_with_rest
 from karta_interpreter.engine.operations.interpret_health import interpret_health, is_behind
 from karta_interpreter.export.argocd_health import argocd_health, by_kind
+from karta_interpreter.export.interpretation import tells_of_rest
+from karta_interpreter.languages.jq import take_outputs, to_text
 from tests.catalogue.entries import Entry, entries
 from tests.proofs.conformance.mutation import mutate
 
 _TROUBLE = {Status.FAILED, Status.DEGRADED}
 _SUSPENDED = {Status.SUSPENDED, Status.SUSPENDING}
+_MOVING = {Status.RUNNING, Status.INITIALIZING, Status.DEGRADED, Status.SUSPENDING}
+"""What an object that rests has to have left behind, where its status tells of rest."""
 _AT_WORK = {Status.RUNNING, Status.COMPLETED}
 _LARGE = 10**14
 _LATE = "context deadline exceeded"
@@ -117,8 +121,10 @@ def _problem(definition: Definition, obj: Object, verdict: str, message: str) ->
         return f"{expected} -> {verdict} {message}"
     if verdict == "error":
         return ""
-    names = ", ".join(match_with_rest(definition, obj).matched)
-    if _is_old(definition, obj):
+    matched = match_with_rest(definition, obj).matched
+    rests = verdict == "Healthy" and Status.SUSPENDED in matched
+    names = Status.SUSPENDED if rests else ", ".join(matched)
+    if _is_old(definition, obj) and not rests:
         names += " in an older generation"
     if message != names and not message.startswith(f"{names}: "):
         return f"the message is {message}, and the statuses are {names}"
@@ -134,14 +140,38 @@ def _is_old(definition: Definition, obj: Object) -> bool:
 def _is_ambiguous(value: JSON) -> bool:
     """Return whether a status has something that no controller writes, and that Argo CD hands over otherwise.
 
-    In its Lua an empty object is an empty list, a null inside a list is not there, and large fractions are written in
+    In its Lua an empty object is an empty list, a null is not there, and large fractions are written in
     another way.
     """
     if isinstance(value, dict):
-        return all(part is None for part in value.values()) or any(map(_is_ambiguous, value.values()))
+        return not value or None in value.values() or any(map(_is_ambiguous, value.values()))
     if isinstance(value, list):
         return not value or None in value or any(map(_is_ambiguous, value))
     return isinstance(value, float) and abs(value) >= _LARGE
+
+
+def _rests_as_asked(definition: Definition, obj: Object, matched: set[Status]) -> bool:
+    """Return whether an object rests because its own fields ask for it, and no queue ends that rest."""
+    rules = definition.status
+    moving = _MOVING if tells_of_rest(definition) else {Status.SUSPENDING}
+    if rules is None or Status.SUSPENDED not in matched or matched & moving:
+        return False
+    labels = obj["metadata"].get("labels") or {}
+    if definition.suspend and any(labels.get(name) for name in definition.annotations.queue_labels):
+        return False
+    if rules.rest:
+        return rules.rest.first(obj) is True
+    return any(_asks_for_rest(matcher, obj) for matcher in dict(rules.mappings)[Status.SUSPENDED])
+
+
+def _asks_for_rest(matcher: Matcher, obj: Object) -> bool:
+    """Return whether the expression of a matcher reads more of an object than its status, and holds."""
+    if matcher.expression is None:
+        return False
+    projection = Projection()
+    take_outputs(projection, matcher.expression)
+    results = matcher.expression.evaluate(obj)
+    return projection.fields.keys() != {"status"} and bool(results) and to_text(results[0]) == matcher.expected
 
 
 def _expected(definition: Definition, obj: Object) -> str:
@@ -149,6 +179,9 @@ def _expected(definition: Definition, obj: Object) -> str:
     try:
         matched = set(match_with_rest(definition, obj).matched)
         named = definition.annotations.healthy_statuses
+        rests_as_asked = _rests_as_asked(definition, obj, matched)
+        if rests_as_asked and not tells_of_rest(definition):  # its status stays as it was before the rest
+            return "Healthy"
         rests = Status.SUSPENDED in matched and (named is None or Status.SUSPENDED in named)
         is_in_trouble = bool(matched & _TROUBLE)
         if _is_old(definition, obj):
@@ -163,6 +196,8 @@ def _expected(definition: Definition, obj: Object) -> str:
         return "error"
     if is_in_trouble:
         return "Degraded"
+    if rests_as_asked:
+        return "Healthy"
     if matched & _SUSPENDED:
         return "Suspended"
     return "Healthy" if is_healthy else "Progressing"

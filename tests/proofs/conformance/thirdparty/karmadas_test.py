@@ -17,6 +17,8 @@ _TREE = Path("pkg/resourceinterpreter/default/thirdparty/resourcecustomizations"
 _TEST = "TestThirdPartyCustomizationsFile"
 _VERDICT = re.compile(rf"^    --- (PASS|FAIL): {_TEST}/(.*) \(", re.MULTILINE)
 _BROKEN = re.compile(": left out: the script (fails|answers otherwise)")
+_REFUSES_NONE = "Karmada has given the cluster no replicas"
+"""A script refuses 0 replicas, as the server does without a flag. A suite asks past that guard."""
 _NEXT_TEST = "=== RUN"
 
 
@@ -36,7 +38,7 @@ class Tally:
     def failures(self) -> Iterator[str]:
         """Yield the failed cases, those of the catalogue that its own scripts fail, and whether there were too few."""
         yield from self.failed
-        yield from (line for line in self.dropped if _BROKEN.search(line))
+        yield from (line for line in self.dropped if _BROKEN.search(line) and _REFUSES_NONE not in line)
         if self.passed < _LEAST_CASES:
             yield f"Karmada's test ran {self.passed} cases, fewer than {_LEAST_CASES}"
 
