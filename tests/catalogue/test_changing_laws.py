@@ -9,12 +9,12 @@ from karta_interpreter.base.errors import InterpretationError, QueryError
 from karta_interpreter.base.k8s import edit
 from karta_interpreter.base.k8s.patch import diff
 from karta_interpreter.base.k8s.values import GVK, JSON, Object, Path
-from karta_interpreter.definitions.karta.annotations import Once
+from karta_interpreter.definitions.karta.annotations import Immutable, Once
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.evaluation.pods import pod_sets, scale_locations
 from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
 from karta_interpreter.engine.operations.aggregate import ENDED_CONTAINERS
-from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS, is_queued
+from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS, is_queued, retain_steps
 from tests.catalogue.entries import answers, applies, has_pods
 from tests.catalogue.knowledge import knowing
 from tests.proofs.conformance.changed_calls import without_nulls
@@ -102,8 +102,6 @@ def _instances(definition: Definition, obj: Object) -> list[tuple[str, str]] | N
 
 
 _FILLED_IN = {
-    GVK("", "v1", "Pod"): "a template without containers gets all of the member's, as no API server lets one go",
-    GVK("batch", "v1", "Job"): "no API server changes the pods of a Job, so they are the member's",
     GVK("milvus.io", "v1beta1", "Milvus"): "the mode that the operator has filled in tells which components there are",
     **{
         GVK("kubevirt.io", version, "VirtualMachine"): "a template without a domain, which is refused, gets one"
@@ -127,13 +125,17 @@ _IN_STEPS = {
 
 
 def _applied(retained: Object, observed: Object) -> Object:
-    """Return a member's object after an update: it keeps its status, and Karmada keeps its labels and annotations."""
+    """Return a member's object after an update.
+
+    The API server keeps its status and the managers of its fields, and Karmada its labels and annotations.
+    """
     theirs, ours = (edit.get(each, ("metadata",)) for each in (observed, retained))
     maps = {
         field: (edit.get(theirs, (field,)) or {}) | without_nulls(edit.get(ours, (field,)) or {})
         for field in ("labels", "annotations")
     }
-    return {**retained, "status": observed.get("status"), "metadata": {**(ours or {}), **maps}}
+    kept = {"managedFields": edit.get(theirs, ("managedFields",))}
+    return {**retained, "status": observed.get("status"), "metadata": {**(ours or {}), **maps, **kept}}
 
 
 # Scripts have cases of their own, and lose nulls.
@@ -150,8 +152,8 @@ def test_retain(definition: Definition, objects: Sequence[Object]) -> None:
         if definition.gvk not in _IN_STEPS:
             applied = _applied(retained, observed)
             assert _retained(definition, desired, applied) == retained, "what was applied is stable"
-        if definition.gvk not in _FILLED_IN and (instances := _instances(definition, desired)) is not None:
-            assert _instances(definition, retained) in (instances, None), "no pod set comes or goes"
+        if definition.gvk not in _FILLED_IN:
+            _assert_pod_sets_stay(definition, desired, observed)
         allowed = _retainable(definition, desired, retained)
         for change in diff(desired, retained):
             place = _path(change["path"])
@@ -163,6 +165,20 @@ def test_retain(definition: Definition, objects: Sequence[Object]) -> None:
                 left = edit.get(desired, ("metadata", "labels", RETAIN_REPLICAS)) == "true"
                 assert before is None or (left and change["op"] == "replace"), f"{place} was set in the template"
     assert compared
+
+
+def _assert_pod_sets_stay(definition: Definition, desired: Object, observed: Object) -> None:
+    """Fail if a step adds or takes away a pod set. What nobody changes in a member may bring those of the member."""
+    before = desired
+    for step, after in retain_steps(knowing(definition, desired), desired, observed):
+        if after is not before and (instances := _instances(definition, before)) is not None:
+            now = _instances(definition, after)
+            if isinstance(step, Immutable):
+                theirs = _instances(definition, observed)
+                assert now is None or theirs is None or {*now} <= {*instances, *theirs}, step
+            else:
+                assert now in (instances, None), f"no pod set comes or goes: {step}"
+        before = after
 
 
 def _retainable(definition: Definition, desired: Object, retained: Object) -> list[Path]:

@@ -37,8 +37,8 @@ def _component(name: str, **scale: str) -> dict[str, Any]:
     }
 
 
-def _team(**annotations: str) -> Definition:
-    """The definition of a kind with a head and workers, whose paths have no list."""
+def _team(*children: dict[str, Any], **annotations: str) -> Definition:
+    """The definition of a kind with a head and workers, or other ``children``, whose paths have no list."""
     bounds = {"minReplicasPath": ".spec.bounds | .least // .most", "maxReplicasPath": ".spec.bounds | .most // .least"}
     root = {
         "name": "team",
@@ -61,7 +61,7 @@ def _team(**annotations: str) -> Definition:
             "spec": {
                 "structureDefinition": {
                     "rootComponent": root,
-                    "childComponents": [_component("head"), _component("worker", **bounds)],
+                    "childComponents": [*(children or (_component("head"), _component("worker", **bounds)))],
                 }
             },
         }
@@ -335,3 +335,16 @@ def test_revise_at_plain_paths(spec: Any, replicas: int, worker: int | str | Non
     found = _agrees(_team(), call, replicas=replicas)
 
     assert (found and found["revised"]["spec"]["worker"]["replicas"]) == worker
+
+
+def test_script_writes_minimum_that_equals_its_default() -> None:
+    head, worker = (_component(name) for name in ("head", "worker"))
+    for name, part in (("head", head), ("worker", worker)):
+        part["scaleDefinition"] = {"minReplicasPath": f"[(.spec.{name}.minReplicas // 1), 1] | max"}
+    spec = {"head": {"minReplicas": 3, "template": _POD}, "worker": {"template": _POD}}
+
+    call = Call(Operation.REVISE_REPLICA, _object(spec), replicas=2)
+    found = _agrees(_team(head, worker, elastic="head,worker"), call, replicas=2)
+
+    assert found is not None
+    assert [found["revised"]["spec"][name]["minReplicas"] for name in ("head", "worker")] == [1, 1]

@@ -547,7 +547,14 @@ def test_changeable_path_has_template_value_while_condition_holds(define: Define
     assert retain(definition, obj(grow=True, parts={"size": 2}), observed)["spec"]["parts"] == {"size": size}
 
 
-def test_changeable_path_of_broken_member_changes_nothing(define: Define) -> None:
-    definition = define(root=ROOT, retain=_IMMUTABLE)
+@rows(
+    ("changeable", "parts"),
+    [
+        pytest.param(".spec.parts[].size", [{"name": "a"}], id="in a list"),
+        pytest.param(".spec.parts.size", {"size": 1}, id="at a fixed path"),
+    ],
+)
+def test_changeable_path_of_broken_member_changes_nothing(define: Define, changeable: str, parts: Any) -> None:
+    definition = define(root=ROOT, retain=f"- immutable: .spec.parts\n- changeable: {changeable}\n")
 
-    assert retain(definition, obj(parts=[{"name": "a"}]), obj(parts="broken"))["spec"]["parts"] == "broken"
+    assert retain(definition, obj(parts=parts), obj(parts="broken"))["spec"]["parts"] == "broken"

@@ -231,6 +231,17 @@ def test_minimums_are_shared_within_what_their_expressions_allow(define: Define)
         revise(define(predictor, transformer), before, 1)
 
 
+def test_minimum_equal_to_default_is_written(define: Define) -> None:
+    """Else a member keeps the larger share that it had."""
+    main, prefill = (
+        component(name, f".spec.{name}.template", min=f"[(.spec.{name}.minReplicas // 1), 1] | max")
+        for name in ("main", "prefill")
+    )
+    before = obj(main={"template": template(), "minReplicas": 3}, prefill={"template": template()})
+    after = revise(define(main, prefill), before, 2)
+    assert [after["spec"][name].get("minReplicas") for name in ("main", "prefill")] == [1, 1]
+
+
 def test_zero_is_a_number(define: Define) -> None:
     definition = define(root=component("train", ".spec.template", ".spec.replicas // 1"))
     assert revise(definition, obj(template=template(), replicas=3), 0)["spec"]["replicas"] == 0

@@ -66,7 +66,7 @@ class ScaleTarget(NamedTuple):
         # An autoscaler with a maximum below its minimum is invalid.
         if scale.maximum is not None and scale.scale.maximum is not None and scale.scale.maximum < count:
             obj = scale.maximum.write(obj, count)
-        return obj
+        return self.write_default(obj, units)
 
     def write_default(self, obj: Object, units: int) -> Object:
         """Return the object with its default written out, because Retain would keep the member's count there."""

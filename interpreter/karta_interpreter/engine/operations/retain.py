@@ -260,7 +260,7 @@ def _exchanged(rule: Immutable, places: Correspondence, retained: Object, observ
     shared: Iterable[tuple[Path, JSON]] = places.shared(rule.place, retained, drops=not is_fixed)
     if rule.word == "changeable":  # what was kept of the member may be broken
         places = places.of_retained(retained, template)
-        shared = unless_broken(list, places.shared(rule.place, retained, drops=True)) or ()
+        shared = unless_broken(lambda: [*places.shared(rule.place, retained, drops=True)]) or ()
     for path, value in shared:
         ours = get(retained, path)
         if is_fixed and (ours is None or not is_same):

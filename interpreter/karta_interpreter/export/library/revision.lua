@@ -404,13 +404,13 @@ local function write_target(target, obj, units)
   local number = units * scale.place.factor
   if scale.replicas_place then
     write_place(scale.replicas_place, obj, number)
-    if with.has_default and scale.component.has_default then write_default(scale.place, obj, units) end
-    return
+  else
+    if with.bounds and scale.minimum_place then write_place(scale.minimum_place, obj, number) end
+    if with.bounds and scale.maximum_place and scale.maximum and scale.maximum < number then
+      write_place(scale.maximum_place, obj, number)
+    end
   end
-  if with.bounds and scale.minimum_place then write_place(scale.minimum_place, obj, number) end
-  if with.bounds and scale.maximum_place and scale.maximum and scale.maximum < number then
-    write_place(scale.maximum_place, obj, number)
-  end
+  if with.has_default and scale.component.has_default then write_default(scale.place, obj, units) end
 end
 
 local function known_place(origin)
