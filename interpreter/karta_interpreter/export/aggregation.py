@@ -46,7 +46,7 @@ _FUNCTIONS: Final[Mapping[AggregateRule, str]] = {
 }
 _TIMES: Final = frozenset({AggregateRule.LATEST, AggregateRule.EARLIEST})
 # The fields that scripts read even if they are empty.
-_ALWAYS: Final = frozenset({"state_fields", "completing"})
+_ALWAYS: Final = frozenset({"state_fields", "completing", "means"})
 
 
 # The statuses of a definition by type and status of a condition.
@@ -188,6 +188,7 @@ def _condition_fields(rules: StatusRules | None) -> dict[str, str]:
     fields = {
         "hold_while_there": "{}",
         "mapped": _set(sorted({name for name, _ in meanings})),
+        "means": _statuses_by_type(meanings),
         "failing": _meaning(meanings, lambda means: means & FAILING),
         "transitional": _meaning(meanings, lambda means: means <= TRANSITIONAL),
         "waiting": _set(_types(meanings, lambda means: means <= TRANSITIONAL, "Unknown")),
@@ -205,6 +206,15 @@ def _condition_fields(rules: StatusRules | None) -> dict[str, str]:
     if all(matcher.conditions or matcher.phase for matcher in completed):
         fields["completing"] = _set(_types(meanings, lambda means: Status.COMPLETED in means))
     return fields
+
+
+def _statuses_by_type(meanings: _Meanings) -> str:
+    """Return the set of statuses that each type of condition may mean."""
+    by_type: dict[str, list[str]] = {}
+    for (name, _), means in meanings.items():
+        by_type.setdefault(name, []).extend(means)
+    sets = [f"{key_text(name)} = {_set(sorted({*statuses}))}" for name, statuses in sorted(by_type.items())]
+    return f"{{{', '.join(sets)}}}"
 
 
 def _types(meanings: _Meanings, holds: Callable[[set[Status]], object], of_status: str = "") -> list[str]:

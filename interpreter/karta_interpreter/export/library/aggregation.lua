@@ -362,7 +362,18 @@ local function in_all(parts, elements)
   return found
 end
 
--- The merged conditions, one of each type; the last one counts if a type occurs twice in a cluster.
+-- Whether a cluster without any condition does not contradict a type: its status means the same.
+local function agrees(kind, name, matched)
+  local means = kind.means[name]
+  for status in pairs(matched) do
+    if means and means[status] then return true end
+    if not means and status ~= "Running" and status ~= "Completed" and status ~= "Suspended" then return false end
+  end
+  return not means and not with.completes
+end
+
+-- The merged conditions, one of each type; the last one counts if a type occurs twice in a cluster. Operators of older
+-- releases may write none.
 local function merged_conditions(kind, parts)
   local names, conditions, merged = {}, {}, {}
   for i, part in ipairs(parts) do
@@ -381,7 +392,7 @@ local function merged_conditions(kind, parts)
     for i, part in ipairs(is_odd and {} or parts) do
       local report, condition = part.report, conditions[name][i] or {}
       local order = report.severity .. "\0" .. (condition.status or "None")
-      own[#own + 1] = {report = report, value = condition, order = order}
+      own[#own + 1] = {report = report, value = condition, order = order, conditions = part.value or {}}
       if with.completing and next(report.status) == nil and not kind.completing[name] then own[#own] = nil end
     end
     if with.ending then
@@ -390,6 +401,10 @@ local function merged_conditions(kind, parts)
         if not part.report.statuses.Completed then unfinished[#unfinished + 1] = part end
       end
       if kind.ending[name] and unfinished[1] then own = unfinished end
+    end
+    for place = #own, 1, -1 do
+      local report, is_quiet = own[place].report, next(own[place].conditions) == nil
+      if is_quiet and next(report.status) ~= nil and agrees(kind, name, report.statuses) then table.remove(own, place) end
     end
     if not is_odd then merged[#merged + 1] = merged_condition(kind, name, own) end
   end

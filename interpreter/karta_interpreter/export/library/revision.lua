@@ -466,7 +466,10 @@ local function with_pods(obj, replicas, scaled, others)
   if with.shares then check_share(replicas, pods) end
   if pods == wanted then
     local is_unset = path and scaled.default and known == nil and value_at(obj, path, #path - 1) ~= nil
-    if is_unset then write_at(obj, path, scaled.default) end
+    if is_unset then
+      refuse_emptying(replicas)
+      write_at(obj, path, scaled.default)
+    end
     return obj
   end
   refuse_emptying(replicas)
