@@ -16,6 +16,8 @@ from tests.proofs.rig.policy import propagation
 _EDITED = "example.com/edited"
 _LATE = ("took longer than", "context deadline exceeded")
 _NOTICED = ("failed calling webhook", "webhook call failed")
+_OLDER_SHARE = "Karmada asks again when its scheduler has divided the new number"
+"""How a refusal ends that is over once Karmada's scheduler has followed a change."""
 _OF_KARMADA = '.karmada.io"'
 """How the names of Karmada's own webhooks end, which are away while Karmada restarts."""
 
@@ -200,7 +202,7 @@ class Flow(Story):
     def complaints(self) -> list[str]:
         """What Karmada's events say about calls to us that failed for this workload, but for those that it repeats."""
         warnings = (warning for warning in self.warnings() if _OF_KARMADA not in warning)
-        found = [warning for warning in warnings if any(words in warning for words in _NOTICED)]
+        found = [each for each in warnings if any(words in each for words in _NOTICED) and _OLDER_SHARE not in each]
         return [warning for warning in found if not (self.kind.in_processes and any(late in warning for late in _LATE))]
 
     def end(self) -> None:

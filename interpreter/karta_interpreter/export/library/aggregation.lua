@@ -362,14 +362,17 @@ local function in_all(parts, elements)
   return found
 end
 
--- Whether a cluster without any condition does not contradict a type: its status means the same.
+-- Whether a cluster without any condition does not contradict a type: its status means the same. One without a known
+-- status contradicts all.
 local function agrees(kind, name, matched)
-  local means = kind.means[name]
-  for status in pairs(matched) do
-    if means and means[status] then return true end
-    if not means and status ~= "Running" and status ~= "Completed" and status ~= "Suspended" then return false end
+  local means, is_known = kind.means[name], false
+  for status, holds in pairs(matched) do
+    is_known = is_known or holds
+    if holds and means and means[status] then return true end
+    local is_calm = status == "Running" or status == "Completed" or status == "Suspended"
+    if holds and not means and not is_calm then return false end
   end
-  return not means and not with.completes
+  return is_known and not means and not with.completes
 end
 
 -- The merged conditions, one of each type; the last one counts if a type occurs twice in a cluster. Operators of older
@@ -406,7 +409,7 @@ local function merged_conditions(kind, parts)
       local report, is_quiet = own[place].report, next(own[place].conditions) == nil
       if is_quiet and next(report.status) ~= nil and agrees(kind, name, report.statuses) then table.remove(own, place) end
     end
-    if not is_odd then merged[#merged + 1] = merged_condition(kind, name, own) end
+    if own[1] then merged[#merged + 1] = merged_condition(kind, name, own) end
   end
   return merged
 end

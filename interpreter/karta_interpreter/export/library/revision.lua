@@ -31,10 +31,18 @@ local function write_place(place, obj, number)
   set_place(place, obj, number == place.cap and math.ceil(units) or math.floor(units))
 end
 
+-- Karmada asks for 0 replicas until its scheduler has found room for the workload.
+local function refuse_emptying(replicas)
+  if replicas == 0 then error("Karmada has given the cluster no replicas; what runs there stays", 0) end
+end
+
+-- Whether the number of an unset field is written.
 local function write_default(place, obj, units)
   local parent = value_at(obj, place.path, #place.path - 1)
   local is_number = place.default ~= nil and (units ~= 0 or not place.floor)
-  if value_at(obj, place.path) == nil and parent ~= nil and is_number then set_place(place, obj, units) end
+  if value_at(obj, place.path) ~= nil or parent == nil or not is_number then return false end
+  set_place(place, obj, units)
+  return true
 end
 
 local function places(find, obj)
@@ -121,11 +129,6 @@ local function sum_of_pods(scales)
   local sum = 0
   for _, scale in ipairs(scales) do sum = sum + scale.pods end
   return sum
-end
-
--- Karmada asks for 0 replicas until its scheduler has found room for the workload.
-local function refuse_emptying(replicas)
-  if replicas == 0 then error("Karmada has given the cluster no replicas; what runs there stays", 0) end
 end
 
 -- The object, which has to have that total number of pods already.
@@ -433,7 +436,8 @@ local function revised(pod_sets, elastic, obj, replicas)
   if sum_of_pods(scales) == replicas then
     if with.has_default then
       for _, target in ipairs(targets) do
-        if target.first.component.has_default then write_default(target.first.place, obj, target.units) end
+        local first = target.first
+        if first.component.has_default and write_default(first.place, obj, target.units) then refuse_emptying(replicas) end
       end
     end
     return obj
