@@ -58,7 +58,7 @@ def aggregate(script: OperationScript) -> None:
     definition = script.definition
     if lost := next(_required_empty(definition), ""):
         raise ExportError(
-            f"the CRD requires {lost}, which may be empty: Lua has one value for an empty object and an empty list, "
+            f"{lost} may be empty: Lua has one value for an empty object and an empty list, "
             "which Karmada drops, so API servers would refuse the status"
         )
     fields = _fields(script)
@@ -77,16 +77,16 @@ def aggregate(script: OperationScript) -> None:
 
 
 def _required_empty(definition: Definition) -> Iterator[str]:
-    """Yield the required parts of a status that may be empty, and that no rule leaves out."""
+    """Yield the requirements of parts of a status that may be empty, and that no rule leaves out."""
     annotations = definition.annotations
     for path, value in annotations.required_status.items():
         if has_empty(value):
-            yield SchemaPath(path).jq
+            yield f"annotation required-status: {SchemaPath(path).jq}"
     kind = catalogue_schemas().get(definition.gvk)
     left_out = [path for path, rule in annotations.aggregate.items() if rule in OF_NO_CLUSTER]
     for part in may_be_empty(below(kind.schema, "status")) if kind else ():
         if not any(part.names[: len(path)] == path for path in left_out):
-            yield part.jq
+            yield f"the CRD requires {part.jq}, which"
 
 
 def _fields(script: OperationScript) -> dict[str, str]:

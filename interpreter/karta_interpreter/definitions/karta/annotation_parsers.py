@@ -64,6 +64,7 @@ def parse_unit(annotation: AnnotationText) -> values.AnnotationQuery | None:
         return None
     if not takes_number(query):
         annotation.error(f"`{query.text}` is not a field with a number", "write it like .spec.replicas // 1")
+        return None
     fields = _fields(query.node)
     for _, component in annotation.karta.spec.structure_definition.counted:
         if fields.isdisjoint(_fields_of_count(component)):
