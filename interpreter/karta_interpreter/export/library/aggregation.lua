@@ -372,7 +372,8 @@ local function agrees(kind, name, matched)
     local is_calm = status == "Running" or status == "Completed" or status == "Suspended"
     if holds and not means and not is_calm then return false end
   end
-  return is_known and not means and not with.completes
+  if with.completes then is_known = false end
+  return is_known and not means
 end
 
 -- The merged conditions, one of each type; the last one counts if a type occurs twice in a cluster. Operators of older
