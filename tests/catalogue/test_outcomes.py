@@ -16,6 +16,14 @@ from tests.catalogue.knowledge import knowing
 
 _TROUBLE = {Status.FAILED, Status.DEGRADED}
 
+_ENDED_BY_DEFAULT = {
+    "VirtualMachine": "an API server writes Stopped, the CRD's default, where a silent cluster leaves no state"
+}
+_OTHER_COUNTERS = {
+    "RayCluster": "KubeRay 1.0 counts available workers and one of today ready ones; the whole has both sums"
+}
+"""Kinds whose whole may be Completed beside a silent part, or Failed without one that is, and why."""
+
 
 @pytest.mark.sweep
 @applies(answers(Operation.AGGREGATE_STATUS))
@@ -28,8 +36,10 @@ def test_whole_completes_with_all_parts_and_never_fails_by_itself(
         matched = [_statuses(definition, template, part) for part in parts]
         whole = _statuses(definition, template, _whole(definition, template, parts))
         if not any(_TROUBLE & part for part in matched):
-            assert Status.COMPLETED not in whole or all(Status.COMPLETED in part for part in matched), parts
-            assert Status.FAILED not in whole, parts
+            if definition.gvk.kind not in _ENDED_BY_DEFAULT or None not in parts:
+                assert Status.COMPLETED not in whole or all(Status.COMPLETED in part for part in matched), parts
+            if definition.gvk.kind not in _OTHER_COUNTERS:
+                assert Status.FAILED not in whole, parts
             compared += 1
     assert compared
 
