@@ -139,6 +139,9 @@ def _changes(manifest: Any) -> Iterator[tuple[str, str, Thing]]:
             # Pods show no other dependencies, such as the templates of an analysis.
             if name == "dependencies" and value[key].get("kind") not in _IN_PODS:
                 continue
+            # It is about a change of the template, which no state shows.
+            if name == "retain" and "changeable" in value[key]:
+                continue
             fewer = copy.deepcopy(manifest)
             left: Any = {each: value[each] for each in value if each != key} if isinstance(value, dict) else None
             left = left if left is not None else [each for number, each in enumerate(value) if number != key]

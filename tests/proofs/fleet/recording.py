@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from karta_interpreter.base.files import sealed
 from karta_interpreter.engine.operations import DEFAULT_OPTIONS
 from karta_interpreter.webhook.wire.recording import file_name, files_in, head
 
@@ -59,7 +60,7 @@ def written(folder: Path, lines: Iterable[bytes]) -> Path:
     target = folder / file_name("20260101T000000Z", 1)
     with gzip.open(target, "wb", compresslevel=1) as file:
         file.write(head(DEFAULT_OPTIONS))
-        file.writelines(lines)
+        file.writelines(sealed(text.strip()) + b"\n" for text in lines)
     return target
 
 
