@@ -18,6 +18,7 @@ _ANSWERS_DIFFER: Mapping[tuple[str, str], str] = {
         [("RayCluster", "InterpretStatus"), ("RayCluster", "InterpretHealth"), ("RayCluster", "AggregateStatus")],
         "KubeRay leaves the observedGeneration behind, so the generations are neither reported nor compared any more",
     ),
+    ("Deployment", "AggregateStatus"): "the types of Kubernetes leave an empty list of conditions out",
     **dict.fromkeys(
         [("Job", "InterpretHealth"), ("JobSet", "InterpretHealth")],
         "an object that is created suspended is at rest before its controller writes a status",
