@@ -104,6 +104,10 @@ _TEXTS: dict[str, tuple[str, Callable[[re.Match[str]], str]]] = {
 """Mistakes within an expression, each made where it is possible first."""
 
 
+_OF_CHANGES = ("changeable", "fixed", "immutable", "share")
+"""The words of rules about what a template may change."""
+
+
 def mutants(manifest: Any) -> Iterator[Mutant]:
     """Yield the mutants of a manifest that are definitions without errors. The linter is not asked about them."""
     for mistake, fields, changed in (*_exchanged(manifest), *_single(manifest)):
@@ -140,7 +144,7 @@ def _changes(manifest: Any) -> Iterator[tuple[str, str, Thing]]:
             if name == "dependencies" and value[key].get("kind") not in _IN_PODS:
                 continue
             # It is about a change of the template, which no state shows.
-            if name == "retain" and "changeable" in value[key]:
+            if name == "retain" and any(word in value[key] for word in _OF_CHANGES):
                 continue
             fewer = copy.deepcopy(manifest)
             left: Any = {each: value[each] for each in value if each != key} if isinstance(value, dict) else None
