@@ -30,6 +30,7 @@ _V1, _V2 = "/apis/work.karmada.io/v1alpha1", "/apis/work.karmada.io/v1alpha2"
 _CONFIG = "/apis/config.karmada.io/v1alpha1"
 _BINDINGS = f"{_V2}/resourcebindings"
 _FLINKS = "/apis/flink.apache.org/v1beta1/flinkdeployments"
+_CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters"
 _RAY, _JOBSETS, _MILLS = "/apis/ray.io/v1/rayclusters", "/apis/jobset.x-k8s.io/v1alpha2/jobsets", "/apis/a.io/v1/mills"
 _CUSTOMIZATIONS = f"{_CONFIG}/resourceinterpretercustomizations"
 _WEBHOOKS = f"{_CONFIG}/resourceinterpreterwebhookconfigurations"
@@ -40,6 +41,7 @@ _KINDS = {
         "resourceinterpretercustomizations": "ResourceInterpreterCustomization",
         "resourceinterpreterwebhookconfigurations": "ResourceInterpreterWebhookConfiguration",
     },
+    "/apis/cluster.karmada.io/v1alpha1": {"clusters": "Cluster"},
     "/apis/ray.io/v1": {"rayclusters": "RayCluster"},
     "/apis/jobset.x-k8s.io/v1alpha2": {"jobsets": "JobSet"},
     "/apis/a.io/v1": {"mills": "Mill"},
@@ -91,7 +93,10 @@ def _work(cluster: str, binding: Thing, manifest: Thing, health: str, **status: 
 
 
 def _server(bound: list[Thing], templates: dict[str, list[Thing]], **others: Any) -> MemberServer:
-    return MemberServer({_BINDINGS: bound, **templates, **others}, karmada=True, kinds=_KINDS, faults={})
+    clusters = [{"metadata": {"name": name, "uid": name}} for name in ("member1", "member2")]
+    return MemberServer(
+        {_BINDINGS: bound, _CLUSTERS: clusters, **templates, **others}, karmada=True, kinds=_KINDS, faults={}
+    )
 
 
 def _diff(run: Run, server: MemberServer, folder: Path, *options: str) -> Result:

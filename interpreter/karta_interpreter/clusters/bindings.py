@@ -78,6 +78,9 @@ class Bindings(Struct):
     _templates: dict[tuple[GVK, _Name], str] = field(default_factory=dict)
     _works: dict[tuple[str, _Name], str] = field(default_factory=dict)
     _clusters: set[str] = field(default_factory=set)
+    """The clusters that the statuses of bindings name."""
+    _members: set[str] = field(default_factory=set)
+    """The clusters that Karmada has."""
     _bound: set[tuple[str, str, _Name]] = field(default_factory=set)
     """The group, kind and name of what has a binding or was found without one, in whatever version."""
     _resources: dict[_Name, Resource] = field(default_factory=dict)
@@ -142,7 +145,7 @@ class Bindings(Struct):
         await karmada.read_kinds([*definitions.values()])
         await karmada.look_up(looked_up)
         self.crds, self.references = [*karmada.crds.values()], karmada.references
-        for cluster in watched(sorted(self._clusters), "reading Works"):
+        for cluster in watched(sorted(self._clusters & self._members), "reading Works"):
             of_cluster = replace(karmada, selection=WorkloadSelection(f"{_NAMESPACE}{cluster}"))
             async for work in of_cluster.read_objects(_WORK):
                 self._keep_work(cluster, work, definitions)
@@ -169,6 +172,7 @@ class Bindings(Struct):
         elif gvk == _CLUSTER:
             summary = {part: get(obj, ("status", "resourceSummary", part)) for part in _SUMMARY}
             models = {"resourceModels": get(obj, ("spec", "resourceModels"))}
+            self._members.add(name_of(obj))
             self.clusters.append({"spec": models, "status": {"resourceSummary": summary}})
         elif gvk == _QUOTA:
             self.quotas.append(obj)
