@@ -9,12 +9,13 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 from tests.proofs.benchmarks.field import Field, field
 from tests.proofs.benchmarks.first_answers import counted_first
+from tests.proofs.benchmarks.first_calls import longest_waits, too_long
 from tests.proofs.benchmarks.fleet import paired, quick
 from tests.proofs.benchmarks.gate import GROWTH_OF_INSTRUCTIONS, cheaper, dearer, read_baseline, write_baseline
 from tests.proofs.benchmarks.golang import build
@@ -23,7 +24,7 @@ from tests.proofs.benchmarks.program import MeasurementError
 from tests.proofs.benchmarks.report import HEADLINE, fill_pages
 from tests.proofs.benchmarks.rounds import QUICK, REHEARSAL, THOROUGH
 from tests.proofs.benchmarks.run import SECTIONS, Results, run
-from tests.proofs.benchmarks.servers import ROOT, cores, pin_to_clients_core
+from tests.proofs.benchmarks.servers import ROOT, Bay, cores, pin_to_clients_core
 from tests.proofs.benchmarks.setting import setting
 from tests.proofs.rig.toolchain import BuildError
 
@@ -48,7 +49,7 @@ def main() -> int:
     if len(cores()) < _CORES:
         sys.exit("servers need one core and who calls them another one, on Linux: this cannot be measured here")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
-    if options.quick and (code := compare_instructions()) is not None:
+    if options.quick and (code := compare_without_go()) is not None:
         return code
     needs_few = options.quick or options.before
     try:
@@ -104,6 +105,23 @@ def compare_instructions(measured: Callable[[], dict[str, float]] = _counted) ->
     lines = dearer(baseline, found, GROWTH_OF_INSTRUCTIONS)
     sys.stderr.writelines(f"{line}\n" for line in lines if found)
     return bool(lines) if found else None
+
+
+def compare_without_go() -> int | None:
+    """Compare waits and instructions. Return None if waits are short and no instructions are counted."""
+    code = compare_instructions()
+    pin_to_clients_core()
+    return compare_waits() or code
+
+
+def compare_waits(measured: Callable[[Bay], Mapping[str, Sequence[float]]] = longest_waits) -> int:
+    """Return 1 if calls wait too long beside the first call of another kind, in each of three orders."""
+    with tempfile.TemporaryDirectory() as folder:
+        waits = measured(Bay(Path(folder)))
+    sys.stderr.write(f"others wait up to {1e3 * max(map(min, waits.values())):.1f} ms for a first call\n")
+    lines = too_long(waits)
+    sys.stderr.writelines(f"{line}\n" for line in lines)
+    return 1 if lines else 0
 
 
 def compare_with_floor(

@@ -14,6 +14,8 @@ _SEED, _HOUR = 7, 997
 _ANSWERED: Final = b'"successful":true'
 _UID: Final = re.compile(rb'"uid":"[^"]*"')
 _REQUEST, _ANSWER = b'"request":', b',"answer":'
+_IN_PODS: Final = b'"ReviseReplica"', b'"LeaderWorkerSet"'
+"""Parts of calls with a share that was recorded in pods. It is none of groups, and is refused."""
 _GVK: Final = re.compile(rb'"kind":\{"group":"([^"]*)","version":"([^"]*)","kind":"([^"]*)"\}')
 _WORKLOAD: Final = (
     (
@@ -32,7 +34,8 @@ _WITH_SETTINGS: Final = (
 @lru_cache(1)
 def recorded() -> tuple[bytes, ...]:
     """Return the calls of the day that were answered, about objects that can be copied."""
-    return tuple(call for call in calls() if object_of(call) and _ANSWERED in call[call.rindex(_ANSWER) :])
+    answered = (call for call in calls() if object_of(call) and _ANSWERED in call[call.rindex(_ANSWER) :])
+    return tuple(call for call in answered if not all(part in call for part in _IN_PODS))
 
 
 def about_workloads() -> tuple[bytes, ...]:

@@ -60,8 +60,7 @@ def samples(day: Sequence[bytes]) -> dict[str, list[bytes]]:
     What Retain costs depends on the rules of a kind more than on anything else. Otherwise a few calls about one kind
     could move its mean, or hide what another kind costs.
     """
-    # A share that was recorded in pods is none of groups, and is refused.
-    of_day = by_operation([call for call in day if not (b'"ReviseReplica"' in call and b'"LeaderWorkerSet"' in call)])
+    of_day = by_operation(day)
     by_kind: dict[str, list[bytes]] = {}
     for call in of_day.pop(_RETAIN):
         group, _, kind = gvk_of(call)

@@ -8,6 +8,7 @@ from typing import Final
 
 from tests.proofs.benchmarks.field import Field
 from tests.proofs.benchmarks.first_answers import first_answers
+from tests.proofs.benchmarks.first_calls import first_calls
 from tests.proofs.benchmarks.fleet import day, example, operations
 from tests.proofs.benchmarks.karmada import karmada
 from tests.proofs.benchmarks.lifecycle import memory, start
@@ -18,7 +19,7 @@ from tests.proofs.benchmarks.waits import waits
 
 SECTIONS: Final[dict[str, Callable[[Field, Effort], Part]]] = {
     section.__name__.replace("_", "-"): section
-    for section in (day, operations, first_answers, example, karmada, waits, memory, start)
+    for section in (day, operations, first_answers, first_calls, example, karmada, waits, memory, start)
 }
 
 
