@@ -95,6 +95,7 @@ TEMPLATE: Final[Any] = {
         "clerk": _PODS,
         "pause": True,
         "config": "settings",
+        "total": 9,
         "proxy": {"name": "proxy", "env": _KEYS, "resources": {"requests": {"cpu": "2"}}},
     },
     "status": {"active": 5, "conditions": [{"type": "FailureTarget", "status": "True"}]},
@@ -112,10 +113,11 @@ ITEMS: Final = tuple(
     for number in (1, 2)
 )
 PAUSED: Final = (ITEMS[0], StatusItem("member2", {**ITEMS[1].status, "phase": "Paused"}))
+FINISHED: Final = tuple(StatusItem(item.cluster, {"phase": "Finished", "finished": 4}) for item in ITEMS)
 COMPONENTS: Final = (TargetComponent("worker", 5), TargetComponent("clerk", 2))
 CALLS: Final = [
     *(Call.of(operation, TEMPLATE, member, 8, ITEMS, COMPONENTS) for operation in Operation for member in MEMBERS),
-    Call.of(Operation.AGGREGATE_STATUS, TEMPLATE, MEMBERS[0], 8, PAUSED, COMPONENTS),
+    *(Call.of(Operation.AGGREGATE_STATUS, TEMPLATE, MEMBERS[0], 8, items, COMPONENTS) for items in (PAUSED, FINISHED)),
 ]
 """Calls of every operation, some of which each annotation has to answer in another way."""
 
@@ -144,6 +146,9 @@ TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 _PLAIN: Final = load_definition(MILL)
+_MAPPINGS: Final = ("spec", "structureDefinition", "rootComponent", "statusDefinition", "statusMappings", "completed")
+_ENDING: Final = set_value(MILL, _MAPPINGS, [{"byPhase": "Finished"}])
+"""The same of a workload that completes, which some annotations are about."""
 _OPTIONS: Final = [
     pytest.param(
         Options(resource_quota_estimate=estimate, pod_requests=counting), id=f"{counting}{' quota' * estimate}"
@@ -153,9 +158,13 @@ _OPTIONS: Final = [
 ]
 
 
+def _base(record: Annotation) -> Any:
+    return _ENDING if record.name == "completions" else MILL
+
+
 def _annotated(record: Annotation) -> Iterator[Definition]:
     for text in TEXTS.get(record.name, (record.example,)):
-        yield load_definition(set_value(MILL, annotation_path(record.name), text))
+        yield load_definition(set_value(_base(record), annotation_path(record.name), text))
 
 
 def _answer(definition: Definition, call: Call, options: Options = DEFAULT_OPTIONS) -> Any:
@@ -169,7 +178,7 @@ def _answer(definition: Definition, call: Call, options: Options = DEFAULT_OPTIO
 @pytest.mark.sweep
 @pytest.mark.parametrize("options", _OPTIONS if SWEEPS_ALL else _OPTIONS[-1:])
 def test_record_names_operations_whose_served_answers_annotation_changes(record: Annotation, options: Options) -> None:
-    changed = set()
+    changed, plain = set(), load_definition(_base(record))
     for definition in _annotated(record):
         for operation in Operation:
             read = projection_decoder(definition, operation)
@@ -177,7 +186,7 @@ def test_record_names_operations_whose_served_answers_annotation_changes(record:
             for call in (each for each in CALLS if each.operation is operation):
                 if read:
                     compare_answers(definition, call, read, options)
-                if _answer(definition, call, options) != _answer(_PLAIN, call, options):
+                if _answer(definition, call, options) != _answer(plain, call, options):
                     changed.add(operation)
 
     assert changed == record.read_by, "left: a call shows it; right: the record has it"
@@ -186,9 +195,10 @@ def test_record_names_operations_whose_served_answers_annotation_changes(record:
 @_each(few(ANNOTATIONS, "explained"))
 @pytest.mark.sweep
 def test_explanation_names_annotation_that_changes_the_answer(record: Annotation) -> None:
+    plain = load_definition(_base(record))
     for definition in _annotated(record):
         for call in CALLS:
-            if _answer(definition, call) != _answer(_PLAIN, call):
+            if _answer(definition, call) != _answer(plain, call):
                 found = (explain(definition, call), outline(definition, call.operation))
                 assert any(names_annotation(each, record.name) for each in found), call.operation
 
@@ -196,7 +206,7 @@ def test_explanation_names_annotation_that_changes_the_answer(record: Annotation
 @_each(few(ANNOTATIONS, "exported"))
 @pytest.mark.sweep
 def test_exported_script_follows_annotation_or_is_refused_with_reason(record: Annotation) -> None:
-    tally = Tally()
+    tally, unannotated = Tally(), load_definition(_base(record))
     for definition in _annotated(record):
         for operation in filter(definition.answers, record.read_by):
             calls = [call for call in CALLS if call.operation is operation]
@@ -206,12 +216,12 @@ def test_exported_script_follows_annotation_or_is_refused_with_reason(record: An
                 continue
             pair, plain = (
                 Pair(each, operation, Script(operation, text, each.name), calls)
-                for each, text in ((definition, script), (_PLAIN, script_of(_PLAIN, operation)))
+                for each, text in ((definition, script), (unannotated, script_of(unannotated, operation)))
             )
             compare_ours(pair, tally)
             # A comparison lets a script give more than the Karta, so each change is looked for as well.
             for call in calls:
-                if _answer(definition, call) != _answer(_PLAIN, call):
+                if _answer(definition, call) != _answer(unannotated, call):
                     assert ours.ask(pair.question(call)) != ours.ask(plain.question(call)), f"no code for {operation}"
 
     assert not tally.differences
@@ -243,7 +253,7 @@ def _replaced(record: Annotation, text: str) -> Iterator[Definition]:
         if leaf in expressions:
             other = text if not path else yaml.safe_dump(set_value(value, path, text))
             with suppress(DefinitionError):  # a place cannot be computed
-                yield load_definition(set_value(MILL, annotation_path(record.name), other))
+                yield load_definition(set_value(_base(record), annotation_path(record.name), other))
 
 
 def _error(definition: Definition, call: Call) -> str:

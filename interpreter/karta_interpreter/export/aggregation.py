@@ -112,6 +112,7 @@ def _fields(script: OperationScript) -> dict[str, str]:
         "outcomes": _outcomes(definition),
         "ended_containers": script.function(ended, "ended containers", "list") if ended else "",
         "is_suspended": _suspended(script),
+        "completions": _completions(script),
         "state_fields": _state_fields(definition),
         **_condition_fields(definition.status),
     }
@@ -163,6 +164,14 @@ def _outcomes(definition: Definition) -> str:
         is_failure = not FAILING.isdisjoint(meanings.get((name, "True"), ()))
         outcomes.append({"name": name, "announcement": announcement, "is_failure": is_failure})
     return lua_value(outcomes)
+
+
+def _completions(script: OperationScript) -> str:
+    entries = []
+    for rule in script.definition.annotations.completions:
+        done, of = script.function(rule.done, "done", "first"), script.function(rule.of, "wanted", "first")
+        entries.append(f"{{done = {done}, of = {of}}}")
+    return f"{{{', '.join(entries)}}}"
 
 
 def _state_fields(definition: Definition) -> str:

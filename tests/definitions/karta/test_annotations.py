@@ -279,6 +279,11 @@ def test_divided(orchestra: Raw) -> None:
     ]
 
 
+def test_completions(orchestra: Raw) -> None:
+    found = read(orchestra, completions="- {done: .status.played, of: .spec.concerts}").completions
+    assert [(each.done.text, each.of.text) for each in found] == [(".status.played", ".spec.concerts")]
+
+
 def test_added_containers(orchestra: Raw) -> None:
     added = read(orchestra, **{"added-containers": "section: '.spec.extra'"}).added_containers
     assert [(each.component, each.query.text) for each in added] == [("section", ".spec.extra")]

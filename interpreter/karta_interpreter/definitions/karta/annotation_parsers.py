@@ -127,6 +127,16 @@ def parse_divided(annotation: AnnotationText) -> tuple[values.Divided, ...]:
     return tuple(rules)
 
 
+def parse_completions(annotation: AnnotationText) -> tuple[values.Completion, ...]:
+    """Return the entries of ``completions``."""
+    rules = []
+    for index, entry in annotation.entries():
+        done, of = annotation.query(entry["done"], index, "done"), annotation.query(entry["of"], index, "of")
+        if done is not None and of is not None:
+            rules.append(values.Completion(done, of))
+    return tuple(rules)
+
+
 def parse_healthy_statuses(annotation: AnnotationText) -> frozenset[Status]:
     """Return the statuses. With the annotation ``health`` they do not decide InterpretHealth."""
     names = annotation.names("status", list(Status))

@@ -17,6 +17,7 @@ from karta_interpreter.definitions.karta import annotations as values
 from karta_interpreter.definitions.karta.annotation_parsers import (
     parse_added_containers,
     parse_aggregate,
+    parse_completions,
     parse_dependencies,
     parse_divided,
     parse_elastic,
@@ -58,6 +59,7 @@ class Annotations(Struct, frozen=True):
     aggregate: Mapping[values.PathPattern, values.AggregateRule] = field(default_factory=dict)
     required_status: Mapping[tuple[str, ...], JSON] = field(default_factory=dict)
     outcomes: Mapping[str, str] = field(default_factory=dict)
+    completions: tuple[values.Completion, ...] = ()
     health: values.AnnotationQuery | None = None
     healthy_statuses: frozenset[Status] | None = None
     observed_generation: bool = True
@@ -459,6 +461,22 @@ ANNOTATIONS: Final = (
         parse=parse_outcomes,
         read_by=frozenset({Operation.AGGREGATE_STATUS}),
         exported="looks for these conditions",
+    ),
+    Annotation(
+        name="completions",
+        schema=_list_of(_fields_of("done", "of", done=_JQ, of=_JQ)),
+        form=(
+            "a YAML list of `{done: jq, of: jq}`: what the status has done, and what the workload is to do. Both are a "
+            "number, or an object of numbers"
+        ),
+        description=(
+            "what all clusters together [have to do before the workload has completed]"
+            "(aggregate-status.md#what-is-still-to-be-done)"
+        ),
+        example="- {done: .status.finished, of: .spec.total}\n",
+        parse=parse_completions,
+        read_by=frozenset({Operation.AGGREGATE_STATUS}),
+        exported="adds up these numbers",
     ),
     Annotation(
         name="operations",

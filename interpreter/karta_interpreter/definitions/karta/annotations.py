@@ -4,6 +4,8 @@
 """
 
 import json
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple, TypeAlias
@@ -11,7 +13,7 @@ from typing import Final, NamedTuple, TypeAlias
 from msgspec import Struct
 
 from karta_interpreter.base.errors import QueryEvaluationError
-from karta_interpreter.base.k8s import GVK, JSON, Path, Projection, type_name
+from karta_interpreter.base.k8s import GVK, JSON, Object, Path, Projection, type_name
 from karta_interpreter.base.karmada import Operation
 from karta_interpreter.languages.jq import Query, mark_all, parse, project, syntax as ast
 
@@ -268,6 +270,35 @@ class Divided(Struct, frozen=True):
         """
         share = -(-value * part // whole)
         return part - 1 if self.is_held and share >= part > 1 and value < whole else share
+
+
+class Completion(Struct, frozen=True):
+    """What is done, and what a workload is to do before it has completed: a number, or numbers by name."""
+
+    done: AnnotationQuery
+    of: AnnotationQuery
+
+    def is_short(self, template: Object, statuses: Iterable[JSON]) -> bool:
+        """Return whether the statuses of all clusters have done less than the template wants.
+
+        The template's present status counts too: a cluster that has left has done its part. If a status lacks a number,
+        nothing is known. Raises QueryEvaluationError if the wanted numbers cannot be read.
+        """
+        wanted, is_short = _numbers(self.of, template), False
+        with suppress(QueryEvaluationError):
+            before = _numbers(self.done, template)
+            parts = [_numbers(self.done, {**template, "status": status}) for status in statuses]
+            for name, total in wanted.items():
+                if any(name not in part for part in parts):
+                    return False
+                is_short = is_short or max(sum(part[name] for part in parts), before.get(name, 0)) < total
+        return is_short
+
+
+def _numbers(query: AnnotationQuery, obj: Object) -> dict[str, int]:
+    output = query.first(obj)
+    values = output if isinstance(output, dict) else {"": output}
+    return {name: value for name, value in values.items() if type(value) is int}
 
 
 class PreservedState(Struct, frozen=True):

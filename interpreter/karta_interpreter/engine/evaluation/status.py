@@ -21,6 +21,7 @@ __all__ = [
     "Status",
     "StatusMatch",
     "StatusReader",
+    "has_completed",
     "match_status",
     "match_with_rest",
     "status_match_reads",
@@ -73,6 +74,18 @@ def match_status(definition: Definition, obj: Object) -> StatusMatch:
     reader = StatusReader(rules, obj)
     matched = tuple([status for status, matchers in rules.mappings if any(map(reader.holds, matchers))])
     return StatusMatch(reader.phase, reader.conditions, matched or (Status.UNDEFINED,))
+
+
+def has_completed(definition: Definition, obj: Object) -> bool:
+    """Return whether Completed is among the statuses of an object, without a look at the others.
+
+    Raises InterpretationError if one of the expressions for it fails.
+    """
+    rules = definition.status
+    if rules is None or not rules.completes:
+        return False
+    reader = StatusReader(rules, obj)
+    return any(any(map(reader.holds, matchers)) for status, matchers in rules.mappings if status is Status.COMPLETED)
 
 
 def match_with_rest(definition: Definition, obj: Object) -> StatusMatch:

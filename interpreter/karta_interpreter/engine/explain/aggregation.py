@@ -18,8 +18,8 @@ from karta_interpreter.engine.operations.aggregate import (
     is_time,
     of_all,
     read_items,
-    reports_of,
     unread_texts,
+    whole_reports,
 )
 
 _HISTORY = "the template's present status, and what API servers and outcomes allow after it, decide"
@@ -47,7 +47,7 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
     items, unread = read_items(definition, call.object, call.items)
     for cluster, text in zip(unread, unread_texts(unread), strict=True):
         yield Fact("unread", text, severity=Severity.WARNING, places=_silent_places(call, [cluster]))
-    reports = reports_of(definition, call.object, items)
+    reports = whole_reports(definition, call.object, items)
     reporting = {report.cluster for report in reports if report.status}
     silent = sorted({item.cluster for item in items} - reporting - unread.keys())
     if silent or not call.items:
@@ -58,8 +58,7 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
         recorded.parts = {("status", field): [MemberPart(reports[0], value)] for field, value in merged.items()}
     elif reports:
         for report in reports:
-            matched = list(map(str, report.matched))
-            yield Fact("cluster", f"{report.cluster}: status {', '.join(matched)}", matched)
+            yield _report(definition, report)
         merged = dict(recorded.status(reports))
     for field, value in after.items() if isinstance(after, dict) else ():  # without a report everything stays
         yield from _fields(definition, ("status", field), value, merged.get(field), recorded)
@@ -68,6 +67,15 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
             removed = Place(("status", *path), get(before, path))
             why = "no cluster reports it" if get(merged, path) is None else _HISTORY
             yield Fact("removed", f"{field_path(path)} is removed: {why}", places=(removed,))
+
+
+def _report(definition: Definition, report: MemberReport) -> Fact:
+    if report.cluster:
+        matched = list(map(str, report.matched))
+        return Fact("cluster", f"{report.cluster}: status {', '.join(matched)}", matched)
+    wanted = "; ".join(f"`{rule.done.text}` of `{rule.of.text}`" for rule in definition.annotations.completions)
+    note = f"all that report have completed, and the template wants more: {wanted}"
+    return Fact("undone", note, field=annotation_field("completions"))
 
 
 def _silent_places(call: Call, clusters: Sequence[str]) -> tuple[Place, ...]:

@@ -98,15 +98,59 @@ local function worst_of(parts)
   return worst
 end
 
+-- The whole numbers of a value by their names.
+local function numbers_of(value)
+  local found = {}
+  for name, number in pairs(type(value) == "table" and value or {[""] = value}) do found[name] = integer(number) end
+  return found
+end
+
+-- What is done by a status of the template, for each entry of completions.
+local function numbers_done(kind, template)
+  local found = {}
+  for place, completion in ipairs(kind.completions) do found[place] = numbers_of(completion.done(template)) end
+  return found
+end
+
+-- What the template wants, for each entry of completions.
+local function numbers_wanted(kind, template)
+  local found = {}
+  for place, completion in ipairs(kind.completions) do found[place] = numbers_of(completion.of(template)) end
+  return found
+end
+
+-- Whether less is done than is wanted. The template's status counts too: a cluster that has left has done its part. If a
+-- cluster lacks a number, nothing is known.
+local function is_short(wanted, before, parts)
+  local is_any = false
+  for place, totals in ipairs(wanted) do
+    local is_known, is_less = true, false
+    for name, total in pairs(totals) do
+      local sum = 0
+      for _, part in ipairs(parts) do
+        local number = part.report.numbers[place][name]
+        is_known = is_known and number ~= nil
+        sum = sum + (number or 0)
+      end
+      is_less = is_less or math.max(sum, before[place][name] or 0) < total
+    end
+    is_any = is_any or (is_known and is_less)
+  end
+  return is_any
+end
+
 -- The report and the status of each cluster, in the order of the clusters' names. A cluster without a status is left out,
--- unless all others have completed: then it keeps the workload from being complete, and is the worst.
+-- unless all others have completed: then it keeps the workload from being complete, and is the worst. So does what no
+-- cluster has done.
 local function reports_of(kind, template, items)
   local all, reporting, are_complete = {}, {}, true
   local metadata, before = template.metadata, template.status
   local generation = metadata.generation
   for _, reported in ipairs(items) do
     local status, cluster = reported.status, reported.clusterName or ""
-    local statuses, severity, place = {}, "", #all + 1
+    local statuses, severity, place, numbers = {}, "", #all + 1, nil
+    local is_compared = items[2] ~= nil
+    if with.completions then is_compared = true end
     if status == nil then status = {} end
     if not is_object(status) or is_silent(status) then status = {} end
     if next(status) ~= nil then
@@ -114,10 +158,14 @@ local function reports_of(kind, template, items)
       -- compared with no other.
       template.status, metadata.generation = status, status.generation
       status.generation, status.resourceTemplateGeneration = nil, nil
-      if items[2] then
+      if is_compared then
         local is_read, result = pcall(kind.statuses_of, template)
-        -- A report that cannot be read is none.
-        if is_read then statuses = result else status = {} end
+        -- A report that cannot be read is none, unless it is compared with no other.
+        if is_read then statuses = result elseif items[2] then status = {} end
+      end
+      if with.completions then
+        local is_read, result = pcall(numbers_done, kind, template)
+        numbers = is_read and result or nil
       end
       if with.removed then
         for field in pairs(kind.removed) do status[field] = nil end
@@ -132,7 +180,7 @@ local function reports_of(kind, template, items)
       if severity == "" then severity = kind.undefined end
     end
     while place > 1 and cluster < all[place - 1].report.cluster do place = place - 1 end
-    local report = {cluster = cluster, status = status, statuses = statuses, severity = severity}
+    local report = {cluster = cluster, status = status, statuses = statuses, severity = severity, numbers = numbers}
     table.insert(all, place, {report = report, value = status})
   end
   template.status, metadata.generation = before, generation
@@ -140,6 +188,16 @@ local function reports_of(kind, template, items)
     if next(part.value) ~= nil then
       reporting[#reporting + 1] = part
       if with.completes then are_complete = are_complete and part.report.statuses.Completed end
+    end
+  end
+  if with.completions and reporting[1] and are_complete and #all == #reporting then
+    local wanted = numbers_wanted(kind, template)
+    local is_read, before_done = pcall(numbers_done, kind, template)
+    local is_matched, before_statuses = pcall(kind.statuses_of, template)
+    for _, part in ipairs(all) do is_read = is_read and part.report.numbers ~= nil end
+    local has_completed = is_matched and before_statuses.Completed
+    if is_read and not has_completed and is_short(wanted, before_done, all) then
+      table.insert(all, 1, {report = {cluster = "", status = {}, statuses = {}, severity = ""}, value = {}})
     end
   end
   if with.completes and reporting[1] and are_complete then return all end

@@ -16,7 +16,7 @@ from karta_interpreter.engine.operations.aggregate.member_status import (
     MemberReport,
     is_new,
     ranks,
-    reports_of,
+    whole_reports,
 )
 from karta_interpreter.engine.operations.aggregate.merge import UNTIL_THE_END, Merging, Present, are_conditions, of_all
 from karta_interpreter.engine.operations.aggregate.reduce import is_time
@@ -49,8 +49,8 @@ __all__ = [
     "of_all",
     "ranks",
     "read_items",
-    "reports_of",
     "unread_texts",
+    "whole_reports",
 ]
 
 
@@ -114,7 +114,7 @@ def _merged(
         if not isinstance(before, dict) or has_outcome(definition, template):
             return None
         return emptied(definition, before)
-    reports = reports_of(definition, template, items)
+    reports = whole_reports(definition, template, items)
     if len(reports) > 1:
         return Merging(definition, left_out, is_strict=is_strict).status(reports)
     if reports:

@@ -1,6 +1,7 @@
 """Prepares the reports of the member clusters for merging."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final, TypeAlias
 
 import msgspec
@@ -8,7 +9,7 @@ import msgspec
 from karta_interpreter.base.errors import InterpretationError
 from karta_interpreter.base.k8s import JSON, Object, type_name
 from karta_interpreter.definitions.karta import FAILING, OF_NO_CLUSTER, Definition
-from karta_interpreter.engine.evaluation import Status, match_status
+from karta_interpreter.engine.evaluation import Status, has_completed, match_status
 from karta_interpreter.engine.operations.call import StatusItem
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses
 from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING, observed_generation
@@ -70,8 +71,38 @@ def reports_of(definition: Definition, template: Object, items: Sequence[StatusI
     ordered, rank = sorted(items, key=lambda item: item.cluster), ranks(definition)
     reports = [_report(definition, template, removed, item, rank) for item in ordered]
     reporting = [report for report in reports if report.status]
-    is_completed = reporting and all(Status.COMPLETED in report.matched for report in reporting)
-    return reports if is_completed else reporting
+    return reports if reporting and _have_completed(reporting) else reporting
+
+
+def whole_reports(definition: Definition, template: Object, items: Sequence[StatusItem]) -> list[MemberReport]:
+    """Return the reports to merge, with an empty one for what no cluster has done of a workload that has completed.
+
+    All others may have completed after a cluster has left, or keep a share of a smaller number. A template that has
+    completed before stays so: operators may stop counting then. Raises InterpretationError as `reports_of`.
+    """
+    reports = reports_of(definition, template, items)
+    completions = definition.annotations.completions
+    if not completions or not reports:
+        return reports
+    statuses = [report.reported for report in reports]
+    is_one = len(items) == 1  # which was compared with no other
+    is_over = _has_completed(definition, {**template, "status": statuses[0]}) if is_one else _have_completed(reports)
+    if not is_over or not any(completion.is_short(template, statuses) for completion in completions):
+        return reports
+    if _has_completed(definition, template):
+        return reports
+    ranked = [ranked_report(definition, template, items[0])] if is_one else reports
+    return [*ranked, MemberReport("", {})]
+
+
+def _has_completed(definition: Definition, obj: Object) -> bool:
+    with suppress(InterpretationError):  # a status that cannot be read says nothing
+        return has_completed(definition, obj)
+    return False
+
+
+def _have_completed(reports: Sequence[MemberReport]) -> bool:
+    return all(Status.COMPLETED in report.matched for report in reports)
 
 
 def ranked_report(definition: Definition, template: Object, item: StatusItem) -> MemberReport:
