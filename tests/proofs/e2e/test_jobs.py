@@ -50,6 +50,24 @@ def test_job_completed_and_failed_in_members_has_failed(plane: ControlPlane) -> 
         flow.health(member1="Healthy", member2="Unhealthy")
 
 
+def test_job_is_complete_when_its_total_is_done(plane: ControlPlane) -> None:
+    # A member keeps its 8 of 12 completions while it runs, also when it is the only one that is left.
+    with flowing(plane, _JOB, _JOB.workload("shrunk"), weighted(2, 1)) as flow:
+        flow.members(_JOB.stages[0].members)
+        flow.report(member1="running", member2="running")
+        flow.aggregated({"active": 6})
+        flow.place(weighted(1))
+        flow.scheduled({"member1": 6})
+        flow.report(member1="completed")
+        status = flow.aggregated({"succeeded": 8})
+        assert "completionTime" not in status
+        assert not [each for each in status.get("conditions", []) if each["type"] in ("Complete", "SuccessCriteriaMet")]
+        flow.place(weighted(2, 1))
+        flow.members(_JOB.stages[0].members)
+        flow.report(member2="completed")
+        flow.aggregated({"succeeded": 12, "conditions": [{"type": "Complete", "status": "True"}]})
+
+
 def test_members_that_start_one_after_the_other(plane: ControlPlane) -> None:
     with flowing(plane, _JOB, _JOB.workload("staggered"), weighted(2, 1)) as flow:
         flow.members(_JOB.stages[0].members)
