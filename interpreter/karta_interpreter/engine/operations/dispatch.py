@@ -62,7 +62,8 @@ _OWN: Final = by_operation(
 
 def own_answer(definition: Definition, call: Call, options: Options) -> Results:
     """Answer a call from the Karta without its scripts. Raises InterpretationError."""
-    return _OWN[call.operation].answer(options.counting(definition), call, options)
+    own = options.counting(definition) if options.count_pods else definition
+    return _OWN[call.operation].answer(own, call, options)
 
 
 def projection_of(definition: Definition, operation: Operation) -> Projection | None:

@@ -164,22 +164,22 @@ class Connection(TimedConnection):
     def data_received(self, data: bytes) -> None:
         """Take bytes. If a request has begun with them, expect its end."""
         super().data_received(data)
-        self._expect_end()
+        self._expect_end(self._loop.time())
 
     def pause_writing(self) -> None:
         """Expect the client to take its answer."""
         super().pause_writing()
-        self._expect_end()
+        self._expect_end(self._loop.time())
 
     def abandon(self) -> None:
         """Let go of the parser, which refers to this connection, because the handshake has failed."""
         self._parser = None
 
-    def _expect_end(self) -> None:
+    def _expect_end(self, now: float) -> None:
         """Give the present request its deadline, unless it has one."""
         if self._exchanged != self._request_count:
             self._exchanged = self._request_count
-            self._began = self._loop.time()
+            self._began = now
             # One timer serves many requests: a timer for each would take a tenth of the time of a call.
             if not self._is_timed:
                 self._time_end(self._longest)

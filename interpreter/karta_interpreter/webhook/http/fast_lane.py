@@ -90,7 +90,8 @@ class FastLane(Connection):
 
     def _begin(self, data: bytes) -> None:
         # aiohttp moves the end of an idle connection only after its own answers, and `last_used` reads it.
-        self._next_keepalive_close_time = self._loop.time() + self._keepalive_timeout
+        now = self._loop.time()
+        self._next_keepalive_close_time = now + self._keepalive_timeout
         # A client that does not take the written bytes makes the connection busy, too: aiohttp waits for it. Before its
         # first request, aiohttp may not have begun to wait for it.
         length = self._length(data) if not super().is_busy or not self._request_count else 0
@@ -104,7 +105,7 @@ class FastLane(Connection):
             self._held += data
             # For the deadline of headers in `Connection`: the head has come, and the deadline of the body counts.
             self._request_count += 1
-            self._expect_end()
+            self._expect_end(now)
         else:
             # A second request in one piece with the first: Go does not pipeline, so aiohttp takes this client. aiohttp
             # also takes a request without room for it, and rejects it.
