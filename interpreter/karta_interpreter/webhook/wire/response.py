@@ -61,13 +61,8 @@ def encode_results(request: Request, results: Results, options: Options = DEFAUL
         raise InterpretationError(_UNDIVIDED)
     fields = _json(answer, "answer")[1:-1]
     separator = b"," if fields else b""
-    return _SUCCESS % (fields + separator, _remark(results), orjson.dumps(request.uid))
-
-
-def _remark(results: Results) -> bytes:
-    """Return the message about what a successful answer leaves out."""
-    unread = unread_reports(results)
-    return b',"message":' + orjson.dumps(_shown("; ".join(unread))) if unread else b""
+    remark = b',"message":' + orjson.dumps(_shown("; ".join(unread_reports(results)))) if "unread" in results else b""
+    return _SUCCESS % (fields + separator, remark, orjson.dumps(request.uid))
 
 
 def remark_of(body: bytes) -> str:
