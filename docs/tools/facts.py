@@ -199,6 +199,7 @@ class Facts(VersionFacts):
     upstreams: Mapping[str, Project] = {}
     differences: Differences = Differences()
     roll_outs: Sequence[RollOut] = ()
+    unnamed: Mapping[str, str] = {}
     versions: Mapping[str, VersionFacts] = {}
     components: Mapping[str, Mapping[str, str]] = {}
 

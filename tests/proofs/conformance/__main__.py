@@ -28,7 +28,7 @@ from tests.proofs.conformance import components, customizations, documents, ours
 from tests.proofs.conformance.benchmark import benchmark, benchmark_exported
 from tests.proofs.conformance.bundle import KINDS, Bundled, load_bundle, name_of
 from tests.proofs.conformance.catalogue import compare_catalogue, complaints, describe
-from tests.proofs.conformance.crds import answered, immutable, references, revised, sources, stored, validity
+from tests.proofs.conformance.crds import answered, immutable, named, references, revised, sources, stored, validity
 from tests.proofs.conformance.differential import compare, generated_questions
 from tests.proofs.conformance.environment import environment_questions
 from tests.proofs.conformance.gitops import built_in, health as argocd_health, law, tables
@@ -180,6 +180,10 @@ def _references(effort: Effort) -> Tally:
     return references.compare(effort.crds)
 
 
+def _named(effort: Effort) -> Tally:
+    return named.compare(effort.crds)
+
+
 def _immutable(effort: Effort) -> Tally:
     return immutable.compare(effort.crds)
 
@@ -235,6 +239,7 @@ PARTS: Final[dict[str, Part]] = {
     "built-in": Part("Argo CD: the kinds that it judges itself", _built_in, _ARGO_CD),
     "samples": Part("Controllers: upstream's own samples and CRDs", lambda _: samples.compare(), (_crds,)),
     "references": Part("CRDs: what they name, and dependencies do not", _references, (_crds,)),
+    "named": Part("CRDs: fields that can name objects are named, or a reason says why not", _named, (_crds,)),
     "immutable": Part("Members: what they refuse to change is in the facts, and kept", _immutable, (_crds,)),
     "revised": Part("API servers: revisions are within the bounds of the CRDs", _revised, _VALIDATOR),
     "stored": Part("API servers: the objects of the suites are valid for the CRDs", _stored, _VALIDATOR),
