@@ -67,6 +67,8 @@ def aggregate(script: OperationScript) -> None:
         script.features.add("time_rules")
     if not script.definition.annotations.observes_generation:
         script.features.add("mapped_generation")
+    if "observedGeneration" in script.definition.annotations.later_status:
+        script.features.add("later_generation")
     if fields.keys() & {"failing", "transitional", "runs"}:
         script.features.add("meanings")
     if definition.status and definition.status.completes:
@@ -108,6 +110,7 @@ def _fields(script: OperationScript) -> dict[str, str]:
         "sums": _fields_with(rules, ADDING_UP),
         "of_cluster": _fields_with(rules, OF_A_CLUSTER),
         "anywhere": _fields_with(rules, {AggregateRule.ANY}, ("status", "conditions")),
+        "later": _later(script),
         "required": _required(definition),
         "outcomes": _outcomes(definition),
         "ended_containers": script.function(ended, "ended containers", "list") if ended else "",
@@ -150,6 +153,12 @@ def _kept_paths(rules: Mapping[PathPattern, AggregateRule]) -> str:
         if rule in OF_TEMPLATE and _is_nested(path) and None not in path:
             paths.append({"path": [*path[1:]], "is_counter": rule is AggregateRule.COUNTER})
     return lua_value(paths)
+
+
+def _later(script: OperationScript) -> str:
+    later = script.definition.annotations.later_status.items()
+    functions = [f"[{quoted(field)}] = {script.function(query, field, 'first')}" for field, query in later]
+    return f"{{{', '.join(functions)}}}"
 
 
 def _required(definition: Definition) -> str:

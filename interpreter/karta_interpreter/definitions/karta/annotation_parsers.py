@@ -261,6 +261,23 @@ def parse_aggregate(annotation: AnnotationText) -> Mapping[values.PathPattern, v
     return rules
 
 
+def parse_later_status(annotation: AnnotationText) -> Mapping[str, values.AnnotationQuery]:
+    """Return what older releases have for fields of the status, by the field."""
+    later: dict[str, values.AnnotationQuery] = {}
+    for text, expression in annotation.entries():
+        pattern = _pattern(annotation, text)
+        if pattern is None:
+            continue
+        _, name, *below = pattern
+        if below or name is None:
+            annotation.error(
+                f"{text}: this is not a field of the status itself", "write it like .status.ready", (text,)
+            )
+        elif query := annotation.query(expression, text):
+            later[name] = query
+    return later
+
+
 def parse_required_status(annotation: AnnotationText) -> Mapping[tuple[str, ...], JSON]:
     """Return the values by the paths of the status fields, each object before its fields."""
     required: dict[tuple[str, ...], JSON] = {}

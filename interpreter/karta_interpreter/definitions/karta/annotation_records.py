@@ -22,6 +22,7 @@ from karta_interpreter.definitions.karta.annotation_parsers import (
     parse_divided,
     parse_elastic,
     parse_healthy_statuses,
+    parse_later_status,
     parse_lua,
     parse_other_versions,
     parse_outcomes,
@@ -57,6 +58,7 @@ class Annotations(Struct, frozen=True):
     unread: tuple[values.UnknownPart, ...] = ()
     added_containers: tuple[values.AddedContainers, ...] = ()
     aggregate: Mapping[values.PathPattern, values.AggregateRule] = field(default_factory=dict)
+    later_status: Mapping[str, values.AnnotationQuery] = field(default_factory=dict)
     required_status: Mapping[tuple[str, ...], JSON] = field(default_factory=dict)
     outcomes: Mapping[str, str] = field(default_factory=dict)
     completions: tuple[values.Completion, ...] = ()
@@ -433,6 +435,20 @@ ANNOTATIONS: Final = (
         parse=parse_aggregate,
         read_by=frozenset({Operation.AGGREGATE_STATUS, Operation.INTERPRET_STATUS, Operation.INTERPRET_HEALTH}),
         exported="merges by these rules",
+    ),
+    Annotation(
+        name="later-status",
+        schema=_mapping_to(_JQ),
+        form="a YAML mapping of fields such as `.status.ready` to jq that gives what an older release has, or null",
+        description=(
+            "the fields of a status that [only later releases of the operator write]"
+            "(aggregate-status.md#operators-of-several-releases). With null for one cluster the merged status lacks "
+            "the field. A cluster without a later `observedGeneration` is current once it has the template's generation"
+        ),
+        example=".status.ready: 'if .status.conditions then 0 else .status.running // 0 end'\n",
+        parse=parse_later_status,
+        read_by=frozenset({Operation.AGGREGATE_STATUS, Operation.INTERPRET_STATUS}),
+        exported="fills in or leaves out these fields",
     ),
     Annotation(
         name="required-status",

@@ -25,7 +25,7 @@ def interpret_status(definition: Definition, obj: Object) -> NewObject:
     (``native/reflectstatus.go``): ``generation`` of the object and ``resourceTemplateGeneration``. They tell
     AggregateStatus if a member has caught up with the template. An ``observedGeneration`` about another object is left
     out, unless the mappings read it. Then only the generation of the template is added: it tells what has reached the
-    member.
+    member. Where only later releases write ``observedGeneration``, a status without it gets that one, too.
     """
     status = obj.get("status")
     if status is None:
@@ -33,7 +33,10 @@ def interpret_status(definition: Definition, obj: Object) -> NewObject:
     if not isinstance(status, dict):
         raise InterpretationError(f"status must be an object, but is {type_name(status)}")
     if "observedGeneration" not in status:
-        return status
+        if not status or "observedGeneration" not in definition.annotations.later_status:
+            return status
+        delivered = _template_generation(obj)
+        return status if delivered is None else {**status, "resourceTemplateGeneration": delivered}
     if not definition.keeps_generation:
         return {field: value for field, value in status.items() if field != "observedGeneration"}
     kept, current, of_template = {**status}, generation(obj), _template_generation(obj)

@@ -139,6 +139,34 @@ local function is_short(wanted, before, parts)
   return is_any
 end
 
+-- What the release of a member has for fields that only later ones write, and that its status lacks.
+local function older_values(kind, obj, status)
+  local older = {}
+  for field, value_of in pairs(kind.later) do
+    if status[field] == nil then older[field] = non_null((value_of(obj))) end
+  end
+  return older
+end
+
+-- Completes fields that only later releases write. If one member has nothing for a field, none keeps it.
+local function complete_later(kind, parts)
+  for field in pairs(kind.later) do
+    local is_written, is_unknown = false, false
+    for _, part in ipairs(parts) do
+      local is_lacking = part.value[field] == nil
+      is_written = is_written or not is_lacking
+      is_unknown = is_unknown or is_lacking and next(part.value) ~= nil and part.report.older[field] == nil
+    end
+    for _, part in ipairs(parts) do
+      if is_written and is_unknown then
+        part.value[field] = nil
+      elseif is_written and part.value[field] == nil and next(part.value) ~= nil then
+        part.value[field] = part.report.older[field]
+      end
+    end
+  end
+end
+
 -- The report and the status of each cluster, in the order of the clusters' names. A cluster without a status is left out,
 -- unless all others have completed: then it keeps the workload from being complete, and is the worst. So does what no
 -- cluster has done.
@@ -148,7 +176,7 @@ local function reports_of(kind, template, items)
   local generation = metadata.generation
   for _, reported in ipairs(items) do
     local status, cluster = reported.status, reported.clusterName or ""
-    local statuses, severity, place, numbers = {}, "", #all + 1, nil
+    local statuses, severity, place, numbers, older = {}, "", #all + 1, nil, {}
     local is_compared = items[2] ~= nil
     if with.completions then is_compared = true end
     if status == nil then status = {} end
@@ -162,6 +190,10 @@ local function reports_of(kind, template, items)
         local is_read, result = pcall(kind.statuses_of, template)
         -- A report that cannot be read is none, unless it is compared with no other.
         if is_read then statuses = result elseif items[2] then status = {} end
+        if with.later and is_read then
+          is_read, older = pcall(older_values, kind, template, status)
+          if not is_read then status, statuses, older = {}, {}, {} end
+        end
       end
       if with.completions then
         local is_read, result = pcall(numbers_done, kind, template)
@@ -180,7 +212,8 @@ local function reports_of(kind, template, items)
       if severity == "" then severity = kind.undefined end
     end
     while place > 1 and cluster < all[place - 1].report.cluster do place = place - 1 end
-    local report = {cluster = cluster, status = status, statuses = statuses, severity = severity, numbers = numbers}
+    local report = {cluster = cluster, status = status, statuses = statuses, severity = severity}
+    report.numbers, report.older = numbers, older
     table.insert(all, place, {report = report, value = status})
   end
   template.status, metadata.generation = before, generation
@@ -620,7 +653,8 @@ local function merged_generation(items, current, before)
     local observed, own = observed_generation(status), integer(status.generation)
     local of_template = integer(status.resourceTemplateGeneration)
     local is_current = observed and own and of_template and observed >= own and of_template >= current
-    if with.mapped_generation then is_current = observed and (not of_template or of_template >= current) end
+    if with.later_generation and not observed then is_current = of_template and of_template >= current end
+    if with.mapped_generation and observed then is_current = not of_template or of_template >= current end
     is_text = is_text or type(status.observedGeneration) == "string"
     is_written, is_behind = is_written or status.observedGeneration ~= nil, is_behind or not is_current
   end
@@ -811,6 +845,7 @@ local function aggregated(kind, template, items)
   local clusters = with.waiting and new_clusters(items)
   local reports = reports_of(kind, template, items)
   if reports[2] then
+    if with.later then complete_later(kind, reports) end
     merged = merged_value(kind, "status", nil, reports) or {}
   elseif reports[1] then
     merged = reports[1].value

@@ -153,6 +153,15 @@ local function reflected_status(obj)
   return status
 end
 
+-- As reflected_status, where only later releases write observedGeneration: without it, what has reached the member.
+local function delivered_status(obj)
+  local status = reflected_status(obj)
+  if next(status) ~= nil then
+    status.resourceTemplateGeneration = template_generation(obj) or status.resourceTemplateGeneration
+  end
+  return status
+end
+
 local function status_without_generation(obj)
   local status = status_of(obj)
   status.observedGeneration = nil

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import JSON, Object, type_name
+from karta_interpreter.base.k8s import JSON, NewObject, Object, type_name
 from karta_interpreter.definitions.karta import FAILING, OF_NO_CLUSTER, Definition
 from karta_interpreter.engine.evaluation import Status, has_completed, match_status
 from karta_interpreter.engine.operations.call import StatusItem
@@ -48,6 +48,8 @@ class MemberReport(msgspec.Struct, frozen=True):
     severity: tuple[int, ...] = ()
     reported: Object | None = None
     """The status as reported. ``status`` contains only the fields to merge."""
+    older: Object = {}
+    """What the release of this cluster has for fields that only later ones write, and that ``status`` lacks."""
 
 
 class MemberPart(msgspec.Struct, frozen=True):
@@ -157,12 +159,18 @@ def _report(
     if (conditions := status.get("conditions")) is not None:
         _check_conditions(definition, conditions)
     matched: tuple[Status, ...] = ()
+    older: NewObject = {}
     if rank:
         # The known part of the member's object: without a generation that it does not report.
         metadata = template.get("metadata")
         known = {**(metadata if isinstance(metadata, dict) else {}), "generation": reported.get("generation")}
-        matched = match_status(definition, {**template, "metadata": known, "status": own}).matched
-    return MemberReport(item.cluster, status, matched, tuple(sorted(map(rank, matched))) if rank else (), reported)
+        live = {**template, "metadata": known, "status": own}
+        matched = match_status(definition, live).matched
+        for field, query in definition.annotations.later_status.items():
+            if own.get(field) is None:
+                older[field] = next(iter(query.evaluate(live)), None)
+    severity = tuple(sorted(map(rank, matched))) if rank else ()
+    return MemberReport(item.cluster, status, matched, severity, reported, older)
 
 
 def _without_generations(value: JSON, levels: int = MOST_LEVELS) -> JSON:

@@ -51,13 +51,16 @@ class Merging:
     ) -> None:
         self._name, self._is_strict = definition.name, is_strict
         self._left_out = {} if left_out is None else left_out
-        self._rules = definition.annotations.aggregate
+        self._rules, self._later = definition.annotations.aggregate, definition.annotations.later_status
         self.polarity = Polarity(definition)
         self._hold_while_there = definition.status is not None and definition.status.hold_while_there
 
     def status(self, reports: Sequence[MemberReport]) -> NewObject:
         """Return the merged status of two or more reports."""
-        return self._objects(("status",), [MemberPart(report, report.status) for report in reports])
+        parts = [MemberPart(report, report.status) for report in reports]
+        for field in self._later:
+            parts = _with_later(field, parts)
+        return self._objects(("status",), parts)
 
     def value(self, path: PathPattern, present: Present, candidates: Sequence[MemberPart]) -> JSON:
         """Return the merged value of one field, None for none. ``candidates`` are the clusters that could have it."""
@@ -192,6 +195,23 @@ class Merging:
         if isinstance(name, str) and self.polarity.means(name):
             return name
         return ""
+
+
+def _with_later(field: str, parts: list[MemberPart]) -> list[MemberPart]:
+    """Return statuses with a field of later releases in all of them, or in none if one has nothing for it."""
+    lacking = [member for member in parts if member.value and member.value.get(field) is None]
+    if not lacking or all(member.value.get(field) is None for member in parts):
+        return parts
+    is_unknown = any(member.report.older.get(field) is None for member in lacking)
+    changed = list[MemberPart]()
+    for member in parts:
+        value = {**member.value}
+        if is_unknown:
+            value.pop(field, None)
+        elif member in lacking:
+            value[field] = member.report.older[field]
+        changed.append(MemberPart(member.report, value))
+    return changed
 
 
 def _present(parts: Sequence[MemberPart]) -> dict[str, Present]:

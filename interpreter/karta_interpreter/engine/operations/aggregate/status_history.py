@@ -156,8 +156,8 @@ def _observed_generation(
 
     As in Karmada's native interpreter (``native/aggregatestatus.go``), a member is current if its controller observed
     the member object's generation, and that object was made from the template's generation. Of a generation of another
-    object the mappings only read that it is there. If no operator writes any, nobody would ever correct an old one, and
-    it is None.
+    object the mappings only read that it is there. If only later releases write it, a member without it is current once
+    it has the template's generation. If no operator writes any, nobody would ever correct an old one, and it is None.
     """
     if not items or current is None:
         return before
@@ -179,7 +179,8 @@ def _is_current(definition: Definition, status: Object, current: int) -> bool:
     observed = observed_generation(status)
     of_member, of_template = map(status.get, BOOKKEEPING)
     if observed is None:
-        return False
+        is_later = "observedGeneration" in definition.annotations.later_status
+        return is_later and type(of_template) is int and of_template >= current
     if not definition.annotations.observes_generation:
         return type(of_template) is not int or of_template >= current
     if type(of_member) is not int or type(of_template) is not int:
