@@ -116,8 +116,8 @@ def test_members_of_two_releases_are_healthy_alone_and_together(row: Object) -> 
     for members in product(_BOTH, repeat=2):
         whole = pair.merged(*members)
         assert pair.is_healthy(whole)
-    for members in (_BOTH, _BOTH[::-1]):
-        status = pair.merged(*members)["status"]
+    for pair_of_members in (_BOTH, _BOTH[::-1]):
+        status = pair.merged(*pair_of_members)["status"]
         assert {field: status.get(field) for field in row["merged"]} == row["merged"]
 
 
@@ -137,7 +137,9 @@ def test_failed_job_set_without_terminal_state_is_unhealthy() -> None:
 
 @applies(answers(Operation.AGGREGATE_STATUS, scripted=False))
 def test_field_of_later_releases_is_told_of_all_clusters_or_of_none(definition: Definition) -> None:
-    for field in {*definition.annotations.later_status} - {"observedGeneration"}:
+    for field in {later.name for later in definition.annotations.later_status} - {"observedGeneration"}:
+        if field == "ready":
+            continue
         value: Any = [{"name": "a", "replicas": 2}] if field == "roleStatuses" else 2
         older = {"replicas": 4, "availableReplicas": 3, "updatedReplicas": 2, "availableWorkerReplicas": 2}
         for statuses in ([older, {**older, field: value}], [{**older, field: value}, older]):

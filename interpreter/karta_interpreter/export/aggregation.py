@@ -67,7 +67,7 @@ def aggregate(script: OperationScript) -> None:
         script.features.add("time_rules")
     if not script.definition.annotations.observes_generation:
         script.features.add("mapped_generation")
-    if "observedGeneration" in script.definition.annotations.later_status:
+    if script.definition.annotations.observes_generation_later:
         script.features.add("later_generation")
     if fields.keys() & {"failing", "transitional", "runs"}:
         script.features.add("meanings")
@@ -156,8 +156,8 @@ def _kept_paths(rules: Mapping[PathPattern, AggregateRule]) -> str:
 
 
 def _later(script: OperationScript) -> str:
-    later = script.definition.annotations.later_status.items()
-    functions = [f"[{quoted(field)}] = {script.function(query, field, 'first')}" for field, query in later]
+    later = script.definition.annotations.later_status
+    functions = [f"[{quoted(one.name)}] = {script.function(one.older, one.name, 'first')}" for one in later]
     return f"{{{', '.join(functions)}}}"
 
 

@@ -164,7 +164,7 @@ def status(script: OperationScript) -> None:
     """Write ``ReflectStatus``."""
     reflect = "status_with_template" if script.definition.keeps_generation else "status_without_generation"
     if script.definition.annotations.observes_generation:
-        is_later = "observedGeneration" in script.definition.annotations.later_status
+        is_later = script.definition.annotations.observes_generation_later
         reflect = "delivered_status" if is_later else "reflected_status"
     script.add(f"function ReflectStatus(obj)\n  return {reflect}(obj)\nend")
 

@@ -261,9 +261,9 @@ def parse_aggregate(annotation: AnnotationText) -> Mapping[values.PathPattern, v
     return rules
 
 
-def parse_later_status(annotation: AnnotationText) -> Mapping[str, values.AnnotationQuery]:
-    """Return what older releases have for fields of the status, by the field."""
-    later: dict[str, values.AnnotationQuery] = {}
+def parse_later_status(annotation: AnnotationText) -> tuple[values.LaterField, ...]:
+    """Return fields of the status that only later releases write."""
+    later: list[values.LaterField] = []
     for text, expression in annotation.entries():
         pattern = _pattern(annotation, text)
         if pattern is None:
@@ -274,8 +274,8 @@ def parse_later_status(annotation: AnnotationText) -> Mapping[str, values.Annota
                 f"{text}: this is not a field of the status itself", "write it like .status.ready", (text,)
             )
         elif query := annotation.query(expression, text):
-            later[name] = query
-    return later
+            later.append(values.LaterField(name, query))
+    return tuple(later)
 
 
 def parse_required_status(annotation: AnnotationText) -> Mapping[tuple[str, ...], JSON]:

@@ -58,7 +58,7 @@ class Annotations(Struct, frozen=True):
     unread: tuple[values.UnknownPart, ...] = ()
     added_containers: tuple[values.AddedContainers, ...] = ()
     aggregate: Mapping[values.PathPattern, values.AggregateRule] = field(default_factory=dict)
-    later_status: Mapping[str, values.AnnotationQuery] = field(default_factory=dict)
+    later_status: tuple[values.LaterField, ...] = ()
     required_status: Mapping[tuple[str, ...], JSON] = field(default_factory=dict)
     outcomes: Mapping[str, str] = field(default_factory=dict)
     completions: tuple[values.Completion, ...] = ()
@@ -117,6 +117,11 @@ class Annotations(Struct, frozen=True):
     def observes_generation(self) -> bool:
         """Whether ``observedGeneration`` in a status is about the object itself: an omitted one is not."""
         return self.aggregate.get(("status", "observedGeneration")) is not values.AggregateRule.OMIT
+
+    @property
+    def observes_generation_later(self) -> bool:
+        """Whether only later releases write ``observedGeneration``."""
+        return any(later.name == "observedGeneration" for later in self.later_status)
 
 
 class Annotation(Struct, frozen=True):

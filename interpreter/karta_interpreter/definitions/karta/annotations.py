@@ -129,6 +129,13 @@ class ExtraDependency(Struct, frozen=True):
         return self.objects.gives is dict
 
 
+class LaterField(Struct, frozen=True):
+    """A field of the status that only later releases write, and what an older one has for it."""
+
+    name: str
+    older: AnnotationQuery
+
+
 class AddedContainers(Struct, frozen=True):
     """Containers that the operator adds to the pods of a component, from an expression about the workload.
 

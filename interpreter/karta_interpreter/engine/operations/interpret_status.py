@@ -33,7 +33,7 @@ def interpret_status(definition: Definition, obj: Object) -> NewObject:
     if not isinstance(status, dict):
         raise InterpretationError(f"status must be an object, but is {type_name(status)}")
     if "observedGeneration" not in status:
-        if not status or "observedGeneration" not in definition.annotations.later_status:
+        if not status or not definition.annotations.observes_generation_later:
             return status
         delivered = _template_generation(obj)
         return status if delivered is None else {**status, "resourceTemplateGeneration": delivered}

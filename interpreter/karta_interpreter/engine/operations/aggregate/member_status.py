@@ -166,9 +166,9 @@ def _report(
         known = {**(metadata if isinstance(metadata, dict) else {}), "generation": reported.get("generation")}
         live = {**template, "metadata": known, "status": own}
         matched = match_status(definition, live).matched
-        for field, query in definition.annotations.later_status.items():
-            if own.get(field) is None:
-                older[field] = next(iter(query.evaluate(live)), None)
+        for later in definition.annotations.later_status:
+            if own.get(later.name) is None:
+                older[later.name] = next(iter(later.older.evaluate(live)), None)
     severity = tuple(sorted(map(rank, matched))) if rank else ()
     return MemberReport(item.cluster, status, matched, severity, reported, older)
 

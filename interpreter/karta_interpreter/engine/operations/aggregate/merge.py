@@ -58,8 +58,8 @@ class Merging:
     def status(self, reports: Sequence[MemberReport]) -> NewObject:
         """Return the merged status of two or more reports."""
         parts = [MemberPart(report, report.status) for report in reports]
-        for field in self._later:
-            parts = _with_later(field, parts)
+        for later in self._later:
+            parts = _with_later(later.name, parts)
         return self._objects(("status",), parts)
 
     def value(self, path: PathPattern, present: Present, candidates: Sequence[MemberPart]) -> JSON:

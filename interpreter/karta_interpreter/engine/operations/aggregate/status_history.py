@@ -179,7 +179,7 @@ def _is_current(definition: Definition, status: Object, current: int) -> bool:
     observed = observed_generation(status)
     of_member, of_template = map(status.get, BOOKKEEPING)
     if observed is None:
-        is_later = "observedGeneration" in definition.annotations.later_status
+        is_later = definition.annotations.observes_generation_later
         return is_later and type(of_template) is int and of_template >= current
     if not definition.annotations.observes_generation:
         return type(of_template) is not int or of_template >= current
