@@ -11,8 +11,11 @@ import yaml
 from karta_interpreter.base.k8s.values import GVK, Object
 from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Call, Operation, StatusItem, interpret
+from karta_interpreter.export.customization import script_of
+from karta_interpreter.languages.lua.script import Script
 from tests.catalogue.entries import answers, applies, entries
 from tests.support.rows import rows
+from tests.support.scripts import answer
 
 _ROWS: Final = yaml.safe_load(Path(__file__).with_name("mixed-releases.yaml").read_text(encoding="utf-8"))
 _RAY: Final = GVK("ray.io", "v1", "RayCluster")
@@ -92,15 +95,19 @@ class _Pair:
 
     def merged(self, *members: tuple[str, int], before: Object | None = None) -> Any:
         """Return the template after members of a release with the template's generation that has reached them."""
-        metadata, items = self.object["metadata"], list[StatusItem]()
+        items = list[StatusItem]()
         for number, (release, arrived) in enumerate(members):
-            notes = {"annotations": {"resourcetemplate.karmada.io/generation": f"{arrived}"}}
-            live = {**self.object, "metadata": {**metadata, **notes}, "status": self.row[release]}
+            live = {**self.arrived(arrived), "status": self.row[release]}
             assert self.is_healthy(live)
             status = interpret(self.definition, Call(Operation.INTERPRET_STATUS, live))["status"]
             items.append(StatusItem(f"member{number}", status))
         call = Call(Operation.AGGREGATE_STATUS, {**self.object, "status": before or {}}, items=tuple(items))
         return interpret(self.definition, call)["aggregatedStatus"]
+
+    def arrived(self, generation: int) -> Object:
+        """Return the member's object that was made from a generation of the template."""
+        notes = {"annotations": {"resourcetemplate.karmada.io/generation": f"{generation}"}}
+        return {**self.object, "metadata": {**self.object["metadata"], **notes}}
 
     def is_healthy(self, obj: Object) -> bool:
         return interpret(self.definition, Call(Operation.INTERPRET_HEALTH, obj))["healthy"]
@@ -127,6 +134,20 @@ def test_generation_waits_for_what_each_release_tells(row: Object) -> None:
     assert pair.merged(*_BOTH, before=before)["status"]["observedGeneration"] == 2
     for members in ([("older", 1), ("newer", 2)], [("older", 2), ("newer", 1)]):
         assert pair.merged(*members, before=before)["status"]["observedGeneration"] == 1
+
+
+@rows("row", _PAIRS)
+def test_exported_scripts_answer_the_same(row: Object) -> None:
+    pair, template = _Pair(row), {"observedGeneration": 1}
+    operations = (Operation.INTERPRET_STATUS, Operation.AGGREGATE_STATUS)
+    reflecting, merging = (Script(name, script_of(pair.definition, name), "exported") for name in operations)
+    for members in (_BOTH, _BOTH[::-1], [("older", 1), ("newer", 2)]):
+        items = list[Object]()
+        for number, (release, arrived) in enumerate(members):
+            live = {**pair.arrived(arrived), "status": row[release]}
+            items.append({"clusterName": f"member{number}", "status": answer([reflecting], object=live)["status"]})
+        merged: Any = answer([merging], object={**pair.object, "status": template}, items=items)["aggregatedStatus"]
+        assert merged["status"] == pair.merged(*members, before=template)["status"]
 
 
 def test_failed_job_set_without_terminal_state_is_unhealthy() -> None:
