@@ -199,16 +199,19 @@ class Merging:
 
 def _with_later(field: str, parts: list[MemberPart]) -> list[MemberPart]:
     """Return statuses with a field of later releases in all of them, or in none if one has nothing for it."""
-    lacking = [member for member in parts if member.value and member.value.get(field) is None]
-    if not lacking or all(member.value.get(field) is None for member in parts):
+
+    def lacks(member: MemberPart) -> bool:
+        return bool(member.value) and member.value.get(field) is None
+
+    if not any(map(lacks, parts)) or all(member.value.get(field) is None for member in parts):
         return parts
-    is_unknown = any(member.report.older.get(field) is None for member in lacking)
+    is_unknown = any(lacks(member) and member.report.older.get(field) is None for member in parts)
     changed = list[MemberPart]()
     for member in parts:
         value = {**member.value}
         if is_unknown:
             value.pop(field, None)
-        elif member in lacking:
+        elif lacks(member):
             value[field] = member.report.older[field]
         changed.append(MemberPart(member.report, value))
     return changed
