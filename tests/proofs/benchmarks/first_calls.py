@@ -44,8 +44,9 @@ Measure: TypeAlias = Callable[[Server, Connections], Ask]
 def first_calls(field: Field, _: Effort) -> Part:
     """Ask fresh servers about each kind, in three orders. Fails if others wait too long beside one in each order."""
     cpu, waits = measured(field.bay, _cpu), measured(field.bay, _waits)
-    rows = [(kind, *_row(cpu[kind]), *_row(waits[kind])) for kind in sorted(cpu, key=lambda kind: -median(cpu[kind]))]
-    heads = ("first InterpretComponent", "CPU ms", "at most", "others wait, ms", "at most")
+    dearest_first = sorted(cpu, key=lambda kind: -median(cpu[kind]))
+    rows = [(kind, *(number(1e3 * median(each[kind])) for each in (cpu, waits))) for kind in dearest_first]
+    heads = ("first InterpretComponent", "CPU ms", "others wait, ms")
     return Part({"first-calls": table(heads, rows)}, failures=too_long(waits))
 
 
@@ -74,10 +75,6 @@ def measured(bay: Bay, ask: Measure) -> dict[str, list[float]]:
         for kind, figure in zip(kinds, figures, strict=True):
             found.setdefault(kind, []).append(figure)
     return found
-
-
-def _row(figures: Sequence[float]) -> tuple[str, str]:
-    return number(1e3 * median(figures)), number(1e3 * max(figures))
 
 
 async def _all(server: Server, ask: Measure, asked: Sequence[bytes]) -> list[float]:
