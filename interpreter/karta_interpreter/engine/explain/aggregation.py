@@ -60,6 +60,7 @@ def aggregation_facts(definition: Definition, call: Call, _options: Options, res
         for report in reports:
             yield _report(definition, report)
         merged = dict(recorded.status(reports))
+        yield from _later(definition, reports)
     for field, value in after.items() if isinstance(after, dict) else ():  # without a report everything stays
         yield from _fields(definition, ("status", field), value, merged.get(field), recorded)
     for path, _, new in changes(before or {}, after or {}):
@@ -76,6 +77,18 @@ def _report(definition: Definition, report: MemberReport) -> Fact:
     wanted = "; ".join(f"`{rule.done.text}` of `{rule.of.text}`" for rule in definition.annotations.completions)
     note = f"all that report have completed, and the template wants more: {wanted}"
     return Fact("undone", note, field=annotation_field("completions"))
+
+
+def _later(definition: Definition, reports: Sequence[MemberReport]) -> Iterator[Fact]:
+    """Yield the fields that some clusters have and others lack, because their operators are older."""
+    for later in definition.annotations.later_status:
+        lacking = {report.cluster: report.older.get(later.name) for report in reports if later.name in report.older}
+        if not lacking or len(lacking) == sum(map(bool, (report.status for report in reports))):
+            continue
+        unknown = [cluster for cluster, value in lacking.items() if value is None]
+        end = f"nothing is known of {', '.join(unknown)}: it is left out" if unknown else "other fields stand for it"
+        note = f"{later.name}: {', '.join(lacking)} lack it, and {end}"
+        yield Fact("later", note, field=annotation_field("later-status"), expression=later.older.text)
 
 
 def _silent_places(call: Call, clusters: Sequence[str]) -> tuple[Place, ...]:
@@ -119,7 +132,8 @@ def _field(
     for member in reported:
         if member.value is not None:
             place = _place(member.report, path, member.value)
-            places.append(place)
+            if path[-1] not in member.report.older:
+                places.append(place)
             shown = place.value if isinstance(place.value, str | int | float) else "…"
             values.append(f"{place.cluster} {shown}")
     # If a value does not result from the clusters, it is required or from the template's present status.

@@ -184,8 +184,11 @@ def _reads(definition: Definition, operation: Operation) -> Iterator[Fact]:
                     name = component.name
                     yield Fact("reads", name, component=name, field=field_path(at), expression=str(text))
     for name in annotations:
-        # From the aggregation, other operations only read whether `observedGeneration` is about the object.
-        matters = name != "aggregate" or not definition.annotations.observes_generation
+        # Other operations read only whether `observedGeneration` is about the object, and if later releases have it.
+        matters = {
+            "aggregate": not definition.annotations.observes_generation,
+            "later-status": definition.annotations.observes_generation_later,
+        }.get(name, True)
         written = karta.annotations.get(f"{PREFIX}{name}")
         if written and (matters or operation is Operation.AGGREGATE_STATUS):
             yield Fact("reads", f"annotation {name}", field=annotation_field(name), expression=written)

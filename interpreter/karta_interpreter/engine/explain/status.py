@@ -169,14 +169,16 @@ def status_facts(definition: Definition, call: Call, _options: Options, results:
     reflected: Object = results.get("status", {})
     for field, value in reflected.items():
         path: Path = ("status", field)
-        note = "as the object has it"
+        note, annotation = "as the object has it", ""
         if field in BOOKKEEPING and call.object["status"].get(field) != value:
             path, owner = ("metadata", "annotations", TEMPLATE_GENERATION), "template"
             if field == BOOKKEEPING[0]:
                 path, owner = ("metadata", "generation"), "member's object"
             note = f"added for AggregateStatus: the generation of the {owner}"
-        answer = json_pointer(("status", field))
-        yield Fact("status", f"{field}: {note}", value, answer, places=(place_at(path, call.object),))
+            if "observedGeneration" not in reflected:
+                annotation = annotation_field("later-status")
+        answer, places = json_pointer(("status", field)), (place_at(path, call.object),)
+        yield Fact("status", f"{field}: {note}", value, answer, field=annotation, places=places)
     observed = place_at(_OBSERVED_GENERATION, call.object)
     if observed.exists and not definition.keeps_generation:
         note = "observedGeneration is about another object, so it is left out"
