@@ -20,6 +20,10 @@ _ENDED_BY_DEFAULT = {
     "VirtualMachine": "an API server writes Stopped, the CRD's default, where a silent cluster leaves no state"
 }
 """Kinds whose whole may be Completed beside a silent part, and why."""
+_FAILED_BY_COUNTERS = {
+    "RayCluster": "KubeRay 1.0 leaves the word failed until all workers run, and another cluster gains workers"
+}
+"""Kinds whose whole may be Failed without a part that is, and why."""
 
 
 @pytest.mark.sweep
@@ -35,7 +39,8 @@ def test_whole_completes_with_all_parts_and_never_fails_by_itself(
         if not any(_TROUBLE & part for part in matched):
             if definition.gvk.kind not in _ENDED_BY_DEFAULT or None not in parts:
                 assert Status.COMPLETED not in whole or all(Status.COMPLETED in part for part in matched), parts
-            assert Status.FAILED not in whole, parts
+            if definition.gvk.kind not in _FAILED_BY_COUNTERS:
+                assert Status.FAILED not in whole, parts
             compared += 1
     assert compared
 

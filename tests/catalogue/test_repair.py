@@ -15,6 +15,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.engine.operations import Call, Operation, interpret
 from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS
 from karta_interpreter.export.customization import script_of
+from karta_interpreter.export.traits import has_empty
 from karta_interpreter.languages.lua.script import Script
 from tests.catalogue.entries import answers, applies
 from tests.catalogue.knowledge import knowing
@@ -90,7 +91,7 @@ def test_exported_retain_answers_beside_broken_member(definition: Definition, ob
 
     for desired, observed, change in _broken(definition, objects, both):
         # Lua has one value for an empty list and an empty object, none for null, and prints large numbers otherwise.
-        if change.startswith(("[", "None", "1e+300", str(2**63))):
+        if change.startswith(("[", "None", "1e+300", str(2**63))) or (change.startswith("{") and has_empty(desired)):
             continue
         expected, retained = both(desired, observed)
         assert _plain(retained) == _plain(expected), change

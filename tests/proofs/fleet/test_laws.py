@@ -18,6 +18,7 @@ _ANSWERS_DIFFER: Mapping[tuple[str, str], str] = {
         [("RayCluster", "InterpretStatus"), ("RayCluster", "InterpretHealth"), ("RayCluster", "AggregateStatus")],
         "KubeRay leaves the observedGeneration behind, so the generations are neither reported nor compared any more",
     ),
+    ("CloneSet", "AggregateStatus"): "a counter that one member lacks is left out, unless its other counters tell it",
     ("Deployment", "AggregateStatus"): "the types of Kubernetes leave an empty list of conditions out",
     **dict.fromkeys(
         [("Job", "InterpretHealth"), ("JobSet", "InterpretHealth")],
