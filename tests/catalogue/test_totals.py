@@ -61,13 +61,13 @@ KINDS: Final = {
         lambda done: {"succeeded": done, "conditions": [*_condition("SuccessCriteriaMet"), *_condition("Complete")]},
         [{"successPolicy": {"rules": [{"succeededCount": 2}]}}, {"completions": None}],
     ),
-    # All Jobs of the policy have to succeed (success_policy.go). Each member has its own driver.
+    # All Jobs of the policy have to succeed (success_policy.go). Each member has its own driver, and a worker less.
     "JobSet": Kind(
         "jobset.x-k8s.io/v1alpha2",
         "JobSet",
-        lambda total: {"replicatedJobs": [_job("driver", 1), _job("workers", total)]},
+        lambda total: {"replicatedJobs": [_job("driver", 1), _job("workers", total - 1)]},
         lambda done: {
-            "replicatedJobsStatus": [{"name": "workers", "succeeded": done}, {"name": "driver", "succeeded": 1}],
+            "replicatedJobsStatus": [{"name": "workers", "succeeded": done - 1}, {"name": "driver", "succeeded": 1}],
             "conditions": _condition("Completed"),
         },
         [{"successPolicy": {"operator": "Any"}}, {"successPolicy": {"targetReplicatedJobs": ["driver"]}}],
@@ -101,7 +101,7 @@ KINDS: Final = {
         "TFJob",
         _of_workers("tfReplicaSpecs", successPolicy="AllWorkers"),
         _training,
-        [{"successPolicy": ""}, {"tfReplicaSpecs": {"chief": {}, "Worker": {"replicas": 12}}}],
+        [{"successPolicy": ""}, {"tfReplicaSpecs": {"ps": {"replicas": 2}, "Worker": {"replicas": 12}}}],
     ),
 }
 
