@@ -14,6 +14,7 @@ from karta_interpreter.definitions.karta.definition import Definition
 from karta_interpreter.definitions.sources.files import find_in_catalogue
 from karta_interpreter.engine.evaluation import Status, match_status
 from karta_interpreter.engine.operations import Call, Operation, StatusItem
+from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS
 from karta_interpreter.export.customization import script_of
 from karta_interpreter.languages.lua.script import Script
 from tests.catalogue.entries import of_all_kinds
@@ -197,12 +198,28 @@ def test_workload_that_ends_earlier_is_complete_earlier(name: str, spec: Thing) 
 
 
 @_EVERY
+def test_counts_that_are_left_to_members_are_no_total(kind: Kind) -> None:
+    template = _template(kind, _TOTAL)
+    template["metadata"]["labels"] = {RETAIN_REPLICAS: "true"}
+    assert _has_completed(kind, _after(kind, template, 4, 4))
+
+
+def test_completions_that_kueue_lowers_are_no_total() -> None:
+    kind = KINDS["Job"]
+    template = _template(kind, _TOTAL)
+    template["metadata"]["annotations"] = {"kueue.x-k8s.io/job-completions-equal-parallelism": "true"}
+    assert _has_completed(kind, _after(kind, template, 4, 4))
+
+
+@_EVERY
 def test_exported_script_answers_alike(kind: Kind) -> None:
     definition, tally = _definition(kind), Tally()
     templates = [_template(kind, _TOTAL), *(_template(kind, _TOTAL, **spec) for spec in kind.exempt)]
     before = [_after(kind, templates[0], 8, 4), _after(kind, templates[0], 4)]
     statuses = [[*map(kind.completed, shares)] for shares in ((8,), (8, 4), (4, 4), (12, 12))]
-    calls = [_call(template, *ended) for template in (*templates, *before) for ended in statuses]
+    left = _template(kind, _TOTAL)
+    left["metadata"]["labels"] = {RETAIN_REPLICAS: "true"}
+    calls = [_call(template, *ended) for template in (*templates, *before, left) for ended in statuses]
     script = Script(Operation.AGGREGATE_STATUS, script_of(definition, Operation.AGGREGATE_STATUS), definition.name)
     compare_ours(Pair(definition, Operation.AGGREGATE_STATUS, script, calls), tally)
     assert not tally.differences

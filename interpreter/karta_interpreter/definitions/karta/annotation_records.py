@@ -486,10 +486,7 @@ ANNOTATIONS: Final = (
     Annotation(
         name="completions",
         schema=_list_of(_fields_of("done", "of", done=_JQ, of=_JQ)),
-        form=(
-            "a YAML list of `{done: jq, of: jq}`: what the status has done, and what the workload is to do. Both are a "
-            "number, or an object of numbers"
-        ),
+        form="a YAML list of `{done: jq, of: jq}`: the number that the status has done, and that the workload is to do",
         description=(
             "what all clusters together [have to do before the workload has completed]"
             "(aggregate-status.md#what-is-still-to-be-done)"

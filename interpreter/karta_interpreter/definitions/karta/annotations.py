@@ -280,7 +280,7 @@ class Divided(Struct, frozen=True):
 
 
 class Completion(Struct, frozen=True):
-    """What is done, and what a workload is to do before it has completed: a number, or numbers by name."""
+    """The number that is done, and the number that a workload is to do before it has completed."""
 
     done: AnnotationQuery
     of: AnnotationQuery
@@ -288,24 +288,19 @@ class Completion(Struct, frozen=True):
     def is_short(self, template: Object, statuses: Iterable[JSON]) -> bool:
         """Return whether the statuses of all clusters have done less than the template wants.
 
-        The template's present status counts too: a cluster that has left has done its part. If a status lacks a number,
-        nothing is known. Raises QueryEvaluationError if the wanted numbers cannot be read.
+        The template's present status counts too: a cluster that has left has done its part. If a status lacks the
+        number, nothing is known. Raises QueryEvaluationError if the wanted number cannot be read.
         """
-        wanted, is_short = _numbers(self.of, template), False
+        wanted, before, done = self.of.first(template), 0, 0
         with suppress(QueryEvaluationError):
-            before = _numbers(self.done, template)
-            parts = [_numbers(self.done, {**template, "status": status}) for status in statuses]
-            for name, total in wanted.items():
-                if any(name not in part for part in parts):
+            if type(present := self.done.first(template)) is int:
+                before = present
+            for status in statuses:
+                if type(number := self.done.first({**template, "status": status})) is not int:
                     return False
-                is_short = is_short or max(sum(part[name] for part in parts), before.get(name, 0)) < total
-        return is_short
-
-
-def _numbers(query: AnnotationQuery, obj: Object) -> dict[str, int]:
-    output = query.first(obj)
-    values = output if isinstance(output, dict) else {"": output}
-    return {name: value for name, value in values.items() if type(value) is int}
+                done += number
+            return type(wanted) is int and max(done, before) < wanted
+        return False
 
 
 class PreservedState(Struct, frozen=True):

@@ -98,45 +98,32 @@ local function worst_of(parts)
   return worst
 end
 
--- The whole numbers of a value by their names.
-local function numbers_of(value)
-  local found = {}
-  for name, number in pairs(type(value) == "table" and value or {[""] = value}) do found[name] = integer(number) end
-  return found
-end
-
 -- What is done by a status of the template, for each entry of completions.
 local function numbers_done(kind, template)
   local found = {}
-  for place, completion in ipairs(kind.completions) do found[place] = numbers_of(completion.done(template)) end
+  for place, completion in ipairs(kind.completions) do found[place] = integer((completion.done(template))) end
   return found
 end
 
--- What the template wants, for each entry of completions.
-local function numbers_wanted(kind, template)
-  local found = {}
-  for place, completion in ipairs(kind.completions) do found[place] = numbers_of(completion.of(template)) end
-  return found
+-- Whether the members have counts of their own.
+local function leaves_counts(template)
+  return peek(template, "metadata", "labels", "resourcetemplate.karmada.io/retain-replicas") == "true"
 end
 
--- Whether less is done than is wanted. The template's status counts too: a cluster that has left has done its part. If a
--- cluster lacks a number, nothing is known.
-local function is_short(wanted, before, parts)
-  local is_any = false
-  for place, totals in ipairs(wanted) do
-    local is_known, is_less = true, false
-    for name, total in pairs(totals) do
-      local sum = 0
-      for _, part in ipairs(parts) do
-        local number = part.report.numbers[place][name]
-        is_known = is_known and number ~= nil
-        sum = sum + (number or 0)
-      end
-      is_less = is_less or math.max(sum, before[place][name] or 0) < total
+-- Whether all clusters together have done less than the template wants. The template's status counts too: a cluster that
+-- has left has done its part. If a cluster lacks a number, nothing is known.
+local function is_short(kind, template, parts)
+  local is_read, before = pcall(numbers_done, kind, template)
+  for place, completion in ipairs(kind.completions) do
+    local wanted, sum, is_known = integer((completion.of(template))), 0, is_read
+    for _, part in ipairs(parts) do
+      local number = part.report.numbers and part.report.numbers[place]
+      is_known = is_known and number ~= nil
+      sum = sum + (number or 0)
     end
-    is_any = is_any or (is_known and is_less)
+    if is_known and wanted and math.max(sum, before[place] or 0) < wanted then return true end
   end
-  return is_any
+  return false
 end
 
 -- What the release of a member has for fields that only later ones write, and that its status lacks.
@@ -224,13 +211,11 @@ local function reports_of(kind, template, items)
     end
   end
   if with.completions and reporting[1] and are_complete and #all == #reporting then
-    local wanted = numbers_wanted(kind, template)
-    local is_read, before_done = pcall(numbers_done, kind, template)
-    local is_matched, before_statuses = pcall(kind.statuses_of, template)
-    for _, part in ipairs(all) do is_read = is_read and part.report.numbers ~= nil end
-    local has_completed = is_matched and before_statuses.Completed
-    if is_read and not has_completed and is_short(wanted, before_done, all) then
-      table.insert(all, 1, {report = {cluster = "", status = {}, statuses = {}, severity = ""}, value = {}})
+    if not leaves_counts(template) and is_short(kind, template, all) then
+      local is_matched, statuses = pcall(kind.statuses_of, template)
+      if not (is_matched and statuses.Completed) then
+        table.insert(all, 1, {report = {cluster = "", status = {}, statuses = {}, severity = ""}, value = {}})
+      end
     end
   end
   if with.completes and reporting[1] and are_complete then return all end

@@ -30,6 +30,7 @@ from karta_interpreter.engine.operations.aggregate.status_history import (
 )
 from karta_interpreter.engine.operations.aggregate.unread_reports import read_items, unread_texts
 from karta_interpreter.engine.operations.call import StatusItem
+from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS
 from karta_interpreter.languages.jq import equal, take_outputs
 
 __all__ = [
@@ -101,6 +102,8 @@ def _aggregated(
 def aggregation_reads(definition: Definition, projection: Projection) -> None:
     """Mark what AggregateStatus reads of the template."""
     projection.take("status", "metadata.generation")
+    if definition.annotations.completions:
+        projection.at("metadata", "labels", RETAIN_REPLICAS).is_whole = True
     status_match_reads(definition, projection)
     take_outputs(projection, *(action.path for action in definition.suspend), ENDED_CONTAINERS.get(definition.gvk))
 

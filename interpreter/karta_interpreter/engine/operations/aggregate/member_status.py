@@ -7,12 +7,13 @@ from typing import Final, TypeAlias
 import msgspec
 
 from karta_interpreter.base.errors import InterpretationError
-from karta_interpreter.base.k8s import JSON, NewObject, Object, type_name
+from karta_interpreter.base.k8s import JSON, NewObject, Object, label, type_name
 from karta_interpreter.definitions.karta import FAILING, OF_NO_CLUSTER, Definition
 from karta_interpreter.engine.evaluation import Status, has_completed, match_status
 from karta_interpreter.engine.operations.call import StatusItem
 from karta_interpreter.engine.operations.interpret_health import healthy_statuses
 from karta_interpreter.engine.operations.interpret_status import BOOKKEEPING, observed_generation
+from karta_interpreter.engine.operations.retain import RETAIN_REPLICAS
 from karta_interpreter.engine.operations.status_bounds import MOST_LEVELS
 
 _WORST_FIRST: Final = (
@@ -80,11 +81,12 @@ def whole_reports(definition: Definition, template: Object, items: Sequence[Stat
     """Return the reports to merge, with an empty one for what no cluster has done of a workload that has completed.
 
     All others may have completed after a cluster has left, or keep a share of a smaller number. A template that has
-    completed before stays so: operators may stop counting then. Raises InterpretationError as `reports_of`.
+    completed before stays so: operators may stop counting then. One that leaves its counts to the members wants no
+    total. Raises InterpretationError as `reports_of`.
     """
     reports = reports_of(definition, template, items)
     completions = definition.annotations.completions
-    if not completions or not reports:
+    if not completions or not reports or label(template, RETAIN_REPLICAS) == "true":
         return reports
     statuses = [report.reported for report in reports]
     is_one = len(items) == 1  # which was compared with no other
@@ -93,8 +95,9 @@ def whole_reports(definition: Definition, template: Object, items: Sequence[Stat
         return reports
     if _has_completed(definition, template):
         return reports
-    ranked = [ranked_report(definition, template, items[0])] if is_one else reports
-    return [*ranked, MemberReport("", {})]
+    with suppress(InterpretationError):  # of the other statuses, which do not matter to a lone report
+        return [*([ranked_report(definition, template, items[0])] if is_one else reports), MemberReport("", {})]
+    return reports
 
 
 def _has_completed(definition: Definition, obj: Object) -> bool:
