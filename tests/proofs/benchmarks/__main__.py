@@ -115,11 +115,14 @@ def compare_without_go() -> int | None:
 
 
 def compare_waits(measured: Callable[[Bay], Mapping[str, Sequence[float]]] = longest_waits) -> int:
-    """Return 1 if calls wait too long beside the first call of another kind, in each of three orders."""
-    with tempfile.TemporaryDirectory() as folder:
-        waits = measured(Bay(Path(folder)))
-    sys.stderr.write(f"others wait up to {1e3 * max(map(min, waits.values())):.1f} ms for a first call\n")
-    lines = too_long(waits)
+    """Return 1 if up to three measurements agree that calls wait too long beside the first call of another kind."""
+    lines: list[str] = []
+    for _ in range(_TRIES):
+        with tempfile.TemporaryDirectory() as folder:
+            waits = measured(Bay(Path(folder)))
+        sys.stderr.write(f"others wait up to {1e3 * max(map(min, waits.values())):.1f} ms for a first call\n")
+        if not (lines := too_long(waits)):
+            break
     sys.stderr.writelines(f"{line}\n" for line in lines)
     return 1 if lines else 0
 
